@@ -1,0 +1,1 @@
+//! The `gridstride` command as a library.

@@ -1,0 +1,2 @@
+//! The `gridstride` command.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The standard library of GPU kernels: indices, barriers, atomics, shared memory.
