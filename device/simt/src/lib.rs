@@ -1,1 +1,19 @@
-//! Executes PTX on the CPU as a GPU would: warps of 32 lanes in lockstep, blocks over all cores.
+//! Executes PTX on the CPU as a GPU would: a warp is 32 lanes in lockstep under an active mask, blocks spread over all
+//! cores.
+//!
+//! ```text
+//! ptx::Module -- Program::load (decode: one function pointer an instruction) --> Program
+//! Program + LaunchConfig + parameters -- Device::launch --> Counters | Fault
+//! ```
+
+mod counters;
+mod device;
+mod fault;
+mod memory;
+mod program;
+
+pub use counters::Counters;
+pub use device::{Device, Facts, LaunchConfig};
+pub use fault::{Access, Fault, FaultKind};
+pub use memory::{AllocKind, Allocation, Memory, MemoryError};
+pub use program::{KernelInfo, LoadError, ParamLayout, Program};
