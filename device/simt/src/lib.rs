@@ -7,9 +7,13 @@
 //! ```
 
 mod counters;
+mod decode;
 mod device;
 mod fault;
+mod lane;
+mod launch;
 mod memory;
+mod ops;
 mod program;
 
 pub use counters::Counters;

@@ -116,3 +116,16 @@ impl Memory {
         todo!()
     }
 }
+
+/// A snapshot of the live allocations, for the accesses of one launch.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct AllocationTable {}
+
+/// A range of addresses known to be inside one live allocation; empty to begin with.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RecentRange {
+    /// First address.
+    pub(crate) base: u64,
+    /// Bytes.
+    pub(crate) size: u64,
+}

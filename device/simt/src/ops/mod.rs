@@ -1,0 +1,51 @@
+//! The instructions that the CPU device executes: one file a family, one table entry an opcode.
+//!
+//! A decode function looks at one instruction as written and answers with the lane function that runs it. A modifier
+//! that it does not know is an error there, so no form is ever skipped or run as another.
+
+mod arith;
+
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use gridstride_ptx::Instr;
+
+use crate::decode::Decoder;
+use crate::lane::{Args, ExecFn, Slot};
+
+/// Why an instruction cannot be decoded; completes the sentence "does not support `…`: ".
+pub(crate) type Reason = String;
+
+/// What an instruction became.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Decoded {
+    /// A lane function.
+    Lane(ExecFn, Args),
+    /// A lane function that runs when all lanes named by the register `members` have come to it (`shfl.sync` and the
+    /// like). It then runs once for all of them.
+    Synced {
+        /// 32-bit register with the member mask of each lane.
+        members: Slot,
+        /// The lane function.
+        exec: ExecFn,
+        /// Its arguments.
+        args: Args,
+    },
+    /// Nothing to do at run time.
+    Nothing,
+}
+
+/// Decodes an instruction of one opcode.
+pub(crate) type DecodeFn = fn(&mut Decoder<'_>, &Instr) -> Result<Decoded, Reason>;
+
+/// The families. Control flow and barriers (`bra`, `brx`, `call`, `ret`, `exit`, `bar`, `barrier`) are the engine's.
+const FAMILIES: &[&[(&str, DecodeFn)]] = &[arith::OPCODES];
+
+/// The decode function of an opcode.
+pub(crate) fn find(opcode: &str) -> Option<DecodeFn> {
+    static TABLE: OnceLock<HashMap<&'static str, DecodeFn>> = OnceLock::new();
+    TABLE
+        .get_or_init(|| FAMILIES.iter().copied().flatten().copied().collect())
+        .get(opcode)
+        .copied()
+}
