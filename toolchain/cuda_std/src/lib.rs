@@ -1,1 +1,46 @@
-//! The standard library of GPU kernels: indices, barriers, atomics, shared memory.
+//! The standard library of GPU kernels: indices, barriers, grid-stride loops, vector accesses.
+//!
+//! Names, signatures and parameter rules are those of the Rust-CUDA crate of this name; the implementation stands on the
+//! compiler's own NVPTX back end. A crate of kernels is built by `cuda_builder`, which gives it the compiler features that
+//! it needs, and passes `cargo check` on the host as it is: what only a GPU can do panics there.
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//!
+//! /// `out[i] = 2 * x[i]` for every `i`, whatever the launch shape.
+//! ///
+//! /// # Safety
+//! /// `out` must be valid for `x.len()` writes.
+//! #[kernel]
+//! pub unsafe fn double(x: &[f32], out: *mut f32) {
+//!     for i in thread::grid_stride(x.len()) {
+//!         // SAFETY: `i` is below `x.len()`, and no other thread has it.
+//!         unsafe { *out.add(i) = 2.0 * x[i] }
+//!     }
+//! }
+//! ```
+
+#![cfg_attr(target_arch = "nvptx64", no_std)]
+
+mod empty;
+pub mod misc;
+#[cfg(target_arch = "nvptx64")]
+mod panic;
+pub mod thread;
+pub mod vector;
+pub mod warp;
+
+pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
+pub use glam;
+
+/// What most kernels use.
+pub mod prelude {
+    pub use crate::vector::Packed;
+    pub use crate::{kernel, thread};
+}
+
+/// What the code that macros write refers to. Not for use by name.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::empty::slice;
+}

@@ -1,1 +1,73 @@
-//! Attribute macros of cuda_std.
+//! Attribute macros of `cuda_std`: `#[kernel]`, `#[gpu_only]`, `#[externally_visible]`, `#[address_space]`.
+//!
+//! Use them through `cuda_std`; each is documented here. Every rule that a macro enforces has its own error, at the span
+//! of what breaks it.
+
+mod gpu_only;
+mod kernel;
+
+use proc_macro::TokenStream;
+
+/// Makes a function a kernel: an entry point of the PTX module, under the function's own name.
+///
+/// On the GPU target the function becomes an `extern "ptx-kernel"` entry; elsewhere it stays an ordinary function, so
+/// that the crate passes `cargo check` on the host.
+///
+/// # Parameters
+///
+/// | Rust | PTX parameters | what the host passes |
+/// | --- | --- | --- |
+/// | integers, floats, `bool`, `char` | one of that width | the value |
+/// | `*const T`, `*mut T`, `&T` | one `.u64` | the device pointer |
+/// | `&[T]` | two: pointer, then length in elements | pointer and length, as two arguments |
+/// | `#[repr(C)]` structs, arrays | one block of their size and alignment | the value |
+///
+/// Every parameter must be `Copy`. Data that the kernel writes comes as `*mut T`: all threads share it, so a `&mut [T]`
+/// would promise what a launch cannot keep, and is refused.
+///
+/// # Safety of the call
+///
+/// A kernel is `unsafe fn`: whoever launches it promises that a `&[T]` parameter names that many initialised elements
+/// that nothing writes while the kernel runs, and what its own documentation asks for. The pointer of an empty slice may
+/// be null.
+///
+/// # Refused
+///
+/// Functions that are not `unsafe`, return something, are generic, `async`, `const` or variadic, take `self`, take
+/// `&mut`, or name an ABI of their own.
+#[proc_macro_attribute]
+pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
+    kernel::expand(args.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Marks a function that only the GPU can run. On the host it keeps its signature and panics when it is called, naming
+/// itself, so that code for both sides still compiles there.
+#[proc_macro_attribute]
+pub fn gpu_only(args: TokenStream, item: TokenStream) -> TokenStream {
+    gpu_only::expand(args.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Keeps a `#[no_mangle]` device function in the PTX although no kernel calls it.
+///
+/// The compiler's own NVPTX back end keeps every function that is exported, so nothing needs to be added; the macro
+/// checks that the function is.
+#[proc_macro_attribute]
+pub fn externally_visible(args: TokenStream, item: TokenStream) -> TokenStream {
+    gpu_only::externally_visible(args.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
+
+/// Refused: the stable compiler cannot place a `static` in an address space.
+///
+/// Shared memory comes from `cuda_std::shared` instead; `static`s without the attribute are in global memory.
+#[proc_macro_attribute]
+pub fn address_space(args: TokenStream, item: TokenStream) -> TokenStream {
+    gpu_only::address_space(args.into(), item.into())
+        .unwrap_or_else(syn::Error::into_compile_error)
+        .into()
+}
