@@ -28,10 +28,10 @@ pub(crate) fn build(options: &CudaBuilder) -> Result<PathBuf, CudaBuilderError> 
     let root = crate_root(&options.path_to_crate)?;
     let compiler = Compiler::find();
     compiler.check()?;
-    let library = library(&compiler, &root)?;
-    let place = Place::of(options, &root, &library);
+    let library = Library::find(&compiler, &root)?;
+    let place = Place::of(options, &library);
 
-    let built = run_cargo(&compiler, options, &root, &place);
+    let built = run_cargo(&compiler, options, &library, &place);
     for key in rerun::keys(&root, &place.dep_info) {
         println!("cargo::rerun-if-changed={}", key.display());
     }
@@ -70,53 +70,57 @@ fn crate_root(path: &Path) -> Result<PathBuf, CudaBuilderError> {
     std::path::absolute(&path).map_err(|_| CudaBuilderError::CratePathDoesntExist(path))
 }
 
-/// Name of the crate's library, checked to be a `cdylib`.
-fn library(compiler: &Compiler, root: &Path) -> Result<String, CudaBuilderError> {
-    let mut command = Command::new(&compiler.cargo);
-    environment::clean(&mut command);
-    command
-        .args([
-            "metadata",
-            "--no-deps",
-            "--format-version=1",
-            "--manifest-path",
-        ])
-        .arg(root.join("Cargo.toml"));
-    let output = command
-        .env("RUSTC", &compiler.rustc)
-        .output()
-        .map_err(|source| no_cargo(compiler, source))?;
-    let failed = |message: String| CudaBuilderError::Manifest {
-        path: root.to_owned(),
-        message,
-    };
-    if !output.status.success() {
-        return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
-    }
-    let metadata: Metadata =
-        serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
-    let manifest = root.join("Cargo.toml");
-    let ours = |package: &&Package| same_file(Path::new(&package.manifest_path), &manifest);
-    let package = metadata
-        .packages
-        .iter()
-        .find(ours)
-        .ok_or_else(|| CudaBuilderError::NotALibrary(root.to_owned()))?;
-    let is_library = |target: &&Target| {
-        target
-            .kind
+/// The library that becomes PTX.
+struct Library {
+    root: PathBuf,
+    name: String,
+    /// Where the paths in messages and line tables are relative to.
+    workspace: PathBuf,
+}
+
+impl Library {
+    /// The library of the crate at `root`, checked to be a `cdylib`.
+    fn find(compiler: &Compiler, root: &Path) -> Result<Self, CudaBuilderError> {
+        let mut command = Command::new(&compiler.cargo);
+        environment::clean(&mut command);
+        command
+            .args([
+                "metadata",
+                "--no-deps",
+                "--format-version=1",
+                "--manifest-path",
+            ])
+            .arg(root.join("Cargo.toml"));
+        let output = command
+            .env("RUSTC", &compiler.rustc)
+            .output()
+            .map_err(|source| no_cargo(compiler, source))?;
+        let failed = |message: String| CudaBuilderError::Manifest {
+            path: root.to_owned(),
+            message,
+        };
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        let metadata: Metadata =
+            serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
+        let manifest = root.join("Cargo.toml");
+        let package = metadata
+            .packages
             .iter()
-            .any(|kind| matches!(&**kind, "lib" | "rlib" | "cdylib" | "dylib" | "staticlib"))
-    };
-    let target = package
-        .targets
-        .iter()
-        .find(is_library)
-        .ok_or_else(|| CudaBuilderError::NotALibrary(root.to_owned()))?;
-    if !target.kind.iter().any(|kind| kind == "cdylib") {
-        return Err(CudaBuilderError::NotACdylib(root.to_owned()));
+            .find(|p| same_file(Path::new(&p.manifest_path), &manifest));
+        let target =
+            package.and_then(|package| package.targets.iter().find(|target| target.is_library()));
+        let target = target.ok_or_else(|| CudaBuilderError::NotALibrary(root.to_owned()))?;
+        if !target.kind.iter().any(|kind| kind == "cdylib") {
+            return Err(CudaBuilderError::NotACdylib(root.to_owned()));
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            name: target.name.replace('-', "_"),
+            workspace: metadata.workspace_root,
+        })
     }
-    Ok(target.name.replace('-', "_"))
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {
@@ -126,6 +130,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
 #[derive(serde::Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
+    workspace_root: PathBuf,
 }
 
 #[derive(serde::Deserialize)]
@@ -140,6 +145,14 @@ struct Target {
     kind: Vec<String>,
 }
 
+impl Target {
+    fn is_library(&self) -> bool {
+        self.kind
+            .iter()
+            .any(|kind| matches!(&**kind, "lib" | "rlib" | "cdylib" | "dylib" | "staticlib"))
+    }
+}
+
 /// Where a build keeps its files.
 struct Place {
     /// Target directory of the inner cargo, one for each crate and set of options: no lock is shared with the outer build,
@@ -150,7 +163,12 @@ struct Place {
 }
 
 impl Place {
-    fn of(options: &CudaBuilder, root: &Path, library: &str) -> Self {
+    fn of(options: &CudaBuilder, library: &Library) -> Self {
+        let Library {
+            root,
+            name: library,
+            ..
+        } = library;
         let mut hasher = DefaultHasher::new();
         (
             root,
@@ -238,7 +256,7 @@ fn run_cargo(
         .status()
         .map_err(|e| no_cargo(compiler, e))?;
     if !status.success() {
-        return Err(CudaBuilderError::BuildFailed(root.to_owned()));
+        return Err(CudaBuilderError::BuildFailed(root.clone()));
     }
     if let Err(source) = fs::metadata(&place.ptx) {
         return Err(CudaBuilderError::MissingOutput {
@@ -270,15 +288,25 @@ fn profile(options: &CudaBuilder) -> Vec<String> {
         format!("overflow-checks={checks}"),
         format!(
             "debug={}",
-            if lines { r#""line-tables-only""# } else { "0" }
+            if lines {
+                r#""line-directives-only""#
+            } else {
+                "0"
+            }
         ),
         r#"strip="none""#.into(),
         "incremental=false".into(),
     ]
 }
 
-fn rustflags(options: &CudaBuilder) -> Vec<String> {
+fn rustflags(options: &CudaBuilder, workspace: &Path) -> Vec<String> {
     let mut flags = vec![
+        // Line tables name files as the workspace does, and nothing of the machine that built them.
+        format!(
+            "--remap-path-prefix={}{}=",
+            workspace.display(),
+            std::path::MAIN_SEPARATOR
+        ),
         format!("-Zcrate-attr={FEATURES}"),
         "-Aunused_features".into(),
         "-Ainternal_features".into(),

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::ParseError;
-use crate::lexer::{self, Kind};
+use crate::lexer::{self, Kind, Token};
 use crate::module::{
     FuncId, Function, Global, GlobalId, Linkage, Module, PtxVersion, Space, Symbol, Target,
 };
@@ -26,6 +26,7 @@ use cursor::{Cursor, Result};
 /// The first thing that is not PTX as this crate knows it, with its line and column.
 pub fn parse(text: &str) -> std::result::Result<Module, ParseError> {
     let tokens = lexer::lex(text)?;
+    let files = files(&tokens);
     let mut parser = Parser {
         cursor: Cursor::new(text, tokens),
         module: Module {
@@ -38,10 +39,24 @@ pub fn parse(text: &str) -> std::result::Result<Module, ParseError> {
             functions: Vec::new(),
         },
         symbols: HashMap::new(),
-        files: HashMap::new(),
+        files,
     };
     parser.module()?;
     Ok(parser.module)
+}
+
+/// The `.file` directives. LLVM writes them behind the code whose `.loc`s refer to them, hence a pass of its own.
+fn files(tokens: &[Token<'_>]) -> HashMap<u32, Arc<str>> {
+    let entry = |window: &[Token<'_>]| {
+        let [directive, number, name] = window else {
+            return None;
+        };
+        let file =
+            directive.kind == Kind::Dotted && directive.text == "file" && name.kind == Kind::Text;
+        file.then(|| Some((number.text.parse().ok()?, name.text.into())))
+            .flatten()
+    };
+    tokens.windows(3).filter_map(entry).collect()
 }
 
 pub(crate) struct Parser<'t> {
@@ -119,6 +134,13 @@ impl Parser<'_> {
     }
 
     fn item(&mut self) -> Result<()> {
+        // Debug sections may be followed by a label that marks their end.
+        if self.cursor.peek().kind == Kind::Word && self.cursor.peek_at(1).kind == Kind::Punct(b':')
+        {
+            self.cursor.next();
+            self.cursor.next();
+            return Ok(());
+        }
         let mut linkage = Linkage::Internal;
         loop {
             let token = self.cursor.dotted("a directive")?;
