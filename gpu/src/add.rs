@@ -13,25 +13,12 @@ use cuda_std::vector::packs;
 /// # Safety
 /// `out` must be valid for `a.len()` writes that no one else reads or makes meanwhile, and not overlap `a` or `b`.
 #[inline(always)]
-unsafe fn add<T: Copy, const N: usize>(
-    a: &[T],
-    b: &[T],
-    out: *mut T,
-    sum: impl Fn(T, T) -> T + Copy,
-) {
+unsafe fn add<T: Copy, const N: usize>(a: &[T], b: &[T], out: *mut T, sum: impl Fn(T, T) -> T + Copy) {
     // Checked once here instead of at every element; a shorter `b` is reported with this line.
     let b = &b[..a.len()];
 
-    let (a_packs, b_packs, out_packs) = (
-        packs::<T, N>(a),
-        packs::<T, N>(b),
-        out.cast::<Packed<T, N>>(),
-    );
-    let count = if out_packs.is_aligned() {
-        a_packs.len().min(b_packs.len())
-    } else {
-        0
-    };
+    let (a_packs, b_packs, out_packs) = (packs::<T, N>(a), packs::<T, N>(b), out.cast::<Packed<T, N>>());
+    let count = if out_packs.is_aligned() { a_packs.len().min(b_packs.len()) } else { 0 };
     let (a_packs, b_packs) = (&a_packs[..count], &b_packs[..count]);
     for i in thread::grid_stride(count) {
         // SAFETY: `i < count`, so N elements from `i * N` are inside `out`, and this thread alone has `i`.

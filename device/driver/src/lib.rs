@@ -7,6 +7,4 @@
 mod session;
 
 pub use gridstride_simt::Counters;
-pub use session::{
-    Backend, Choice, Kind, OpenError, choose, count_memory, last_counters, last_error_detail, open,
-};
+pub use session::{Backend, Choice, Kind, OpenError, choose, count_memory, last_counters, last_error_detail, open};

@@ -48,9 +48,7 @@ pub enum OpenError {
     #[error("GRIDSTRIDE_DEVICE is `{0}`: it takes `auto`, `gpu` or `cpu`")]
     BadVariable(String),
     /// A GPU was asked for, and the driver library cannot be opened.
-    #[error(
-        "no NVIDIA driver: {reason}. Install the NVIDIA driver, or use the CPU device (`--device cpu`)"
-    )]
+    #[error("no NVIDIA driver: {reason}. Install the NVIDIA driver, or use the CPU device (`--device cpu`)")]
     NoDriver {
         /// What the loader said.
         reason: String,

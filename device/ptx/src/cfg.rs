@@ -16,25 +16,12 @@ fn ends_block(instr: &Instr) -> bool {
 /// for labels at the very end). A `ret` is added where control could fall off the end.
 pub(crate) fn split(function: &mut Function, labels: &[(&str, u32)]) -> Vec<BlockId> {
     let end = function.instrs.len();
-    let falls_off = function
-        .instrs
-        .last()
-        .is_none_or(|last| !ends_block(last) || last.guard.is_some());
+    let falls_off = function.instrs.last().is_none_or(|last| !ends_block(last) || last.guard.is_some());
     if falls_off || labels.iter().any(|(_, at)| *at as usize == end) {
-        let line = function
-            .instrs
-            .last()
-            .map_or(function.line, |last| last.line);
+        let line = function.instrs.last().map_or(function.line, |last| last.line);
         let loc = function.instrs.last().and_then(|last| last.loc.clone());
         let opcode: Arc<str> = "ret".into();
-        function.instrs.push(Instr {
-            guard: None,
-            opcode,
-            modifiers: vec![],
-            operands: vec![],
-            line,
-            loc,
-        });
+        function.instrs.push(Instr { guard: None, opcode, modifiers: vec![], operands: vec![], line, loc });
     }
     let count = function.instrs.len();
     let mut starts = vec![false; count];
@@ -57,18 +44,13 @@ pub(crate) fn split(function: &mut Function, labels: &[(&str, u32)]) -> Vec<Bloc
             function.blocks.push(Block {
                 start: at,
                 end: at,
-                label: labels
-                    .iter()
-                    .find(|(_, place)| *place == at)
-                    .map(|(name, _)| (*name).into()),
+                label: labels.iter().find(|(_, place)| *place == at).map(|(name, _)| (*name).into()),
                 successors: Vec::new(),
                 ipdom: None,
                 loop_header: false,
             });
         }
-        holder.push(BlockId(
-            u32::try_from(function.blocks.len() - 1).expect("fewer blocks than instructions"),
-        ));
+        holder.push(BlockId(u32::try_from(function.blocks.len() - 1).expect("fewer blocks than instructions")));
     }
     if let Some(last) = function.blocks.last_mut() {
         last.end = u32::try_from(count).expect("fewer than 2^32 instructions");
@@ -102,11 +84,8 @@ pub(crate) fn connect(function: &mut Function) {
         });
         function.blocks[at].successors = next;
     }
-    let successors: Vec<Vec<usize>> = function
-        .blocks
-        .iter()
-        .map(|b| b.successors.iter().map(|s| s.0 as usize).collect())
-        .collect();
+    let successors: Vec<Vec<usize>> =
+        function.blocks.iter().map(|b| b.successors.iter().map(|s| s.0 as usize).collect()).collect();
     for (at, ipdom) in post_dominators(&successors).into_iter().enumerate() {
         function.blocks[at].ipdom = ipdom.map(|b| BlockId(u32::try_from(b).expect("few blocks")));
     }
@@ -135,29 +114,20 @@ fn post_dominators(successors: &[Vec<usize>]) -> Vec<Option<usize>> {
     while order.len() < count + 1 {
         let mut reached = vec![false; count + 1];
         order.iter().for_each(|&b| reached[b] = true);
-        let stuck = (0..count)
-            .rev()
-            .find(|&b| !reached[b])
-            .expect("fewer are reached than there are");
+        let stuck = (0..count).rev().find(|&b| !reached[b]).expect("fewer are reached than there are");
         forward[stuck].push(exit);
         predecessors[exit].push(stuck);
         order = reverse_post_order(&predecessors, exit);
     }
     let mut place = vec![0; count + 1];
-    order
-        .iter()
-        .enumerate()
-        .for_each(|(at, &block)| place[block] = at);
+    order.iter().enumerate().for_each(|(at, &block)| place[block] = at);
     let mut idom: Vec<Option<usize>> = vec![None; count + 1];
     idom[exit] = Some(exit);
     let mut changed = true;
     while changed {
         changed = false;
         for &block in &order[1..] {
-            let mut known = forward[block]
-                .iter()
-                .copied()
-                .filter(|&s| idom[s].is_some());
+            let mut known = forward[block].iter().copied().filter(|&s| idom[s].is_some());
             let Some(first) = known.next() else { continue };
             let meet = known.fold(first, |a, b| intersect(&idom, &place, a, b));
             if idom[block] != Some(meet) {
@@ -249,10 +219,7 @@ mod tests {
 
     #[test]
     fn two_exits_meet_nowhere() {
-        assert_eq!(
-            post_dominators(&[vec![1, 2], vec![], vec![]]),
-            [None, None, None]
-        );
+        assert_eq!(post_dominators(&[vec![1, 2], vec![], vec![]]), [None, None, None]);
     }
 
     #[test]

@@ -10,13 +10,8 @@ impl Module {
     pub fn instr_text(&self, function: &Function, at: usize) -> String {
         let mut text = String::new();
         if let Some(instr) = function.instrs.get(at) {
-            let printer = Printer {
-                module: self,
-                function,
-            };
-            printer
-                .instr(&mut text, instr)
-                .expect("a String takes all text");
+            let printer = Printer { module: self, function };
+            printer.instr(&mut text, instr).expect("a String takes all text");
         }
         text
     }
@@ -31,11 +26,7 @@ impl Printer<'_> {
     fn instr(&self, out: &mut String, instr: &Instr) -> fmt::Result {
         if let Some(guard) = instr.guard {
             let not = if guard.negated { "!" } else { "" };
-            write!(
-                out,
-                "@{not}{} ",
-                self.function.regs[guard.reg.0 as usize].name
-            )?;
+            write!(out, "@{not}{} ", self.function.regs[guard.reg.0 as usize].name)?;
         }
         write!(out, "{}", instr.opcode)?;
         for modifier in &instr.modifiers {
@@ -51,11 +42,7 @@ impl Printer<'_> {
     fn operand(&self, out: &mut String, operand: &Operand) -> fmt::Result {
         let reg = |id: crate::module::RegId| &self.function.regs[id.0 as usize].name;
         let label = |id: crate::module::BlockId| {
-            let block = self
-                .function
-                .blocks
-                .get(id.0 as usize)
-                .and_then(|b| b.label.as_deref());
+            let block = self.function.blocks.get(id.0 as usize).and_then(|b| b.label.as_deref());
             block.map_or_else(|| format!("block {}", id.0), str::to_owned)
         };
         match operand {
@@ -114,11 +101,7 @@ impl Printer<'_> {
     }
 
     fn offset(out: &mut String, offset: i64) -> fmt::Result {
-        if offset == 0 {
-            Ok(())
-        } else {
-            write!(out, "{offset:+}")
-        }
+        if offset == 0 { Ok(()) } else { write!(out, "{offset:+}") }
     }
 
     fn symbol(&self, symbol: Symbol) -> &str {

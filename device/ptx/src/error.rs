@@ -17,27 +17,14 @@ pub struct ParseError {
 
 impl ParseError {
     pub(crate) fn at(text: &str, line: u32, column: u32, message: impl Into<String>) -> Self {
-        let source_line = text
-            .lines()
-            .nth(line.saturating_sub(1) as usize)
-            .unwrap_or("");
-        Self {
-            line,
-            column,
-            message: message.into(),
-            source_line: source_line.chars().take(160).collect(),
-        }
+        let source_line = text.lines().nth(line.saturating_sub(1) as usize).unwrap_or("");
+        Self { line, column, message: message.into(), source_line: source_line.chars().take(160).collect() }
     }
 }
 
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            line,
-            column,
-            message,
-            source_line,
-        } = self;
+        let Self { line, column, message, source_line } = self;
         write!(f, "PTX line {line}, column {column}: {message}")?;
         if !source_line.trim().is_empty() {
             let margin = " ".repeat(line.to_string().len());

@@ -32,13 +32,7 @@ pub(crate) enum Kind {
 /// All tokens of `text`, with one [`Kind::End`] at the end.
 pub(crate) fn lex(text: &str) -> Result<Vec<Token<'_>>, ParseError> {
     let mut tokens = Vec::with_capacity(text.len() / 4);
-    let mut lexer = Lexer {
-        text,
-        bytes: text.as_bytes(),
-        at: 0,
-        line: 1,
-        line_start: 0,
-    };
+    let mut lexer = Lexer { text, bytes: text.as_bytes(), at: 0, line: 1, line_start: 0 };
     loop {
         let token = lexer.next()?;
         tokens.push(token);
@@ -61,12 +55,7 @@ impl<'t> Lexer<'t> {
         self.skip_blanks()?;
         let start = self.at;
         let (line, column) = (self.line, self.column(start));
-        let token = |kind, text| Token {
-            kind,
-            text,
-            line,
-            column,
-        };
+        let token = |kind, text| Token { kind, text, line, column };
         let Some(&first) = self.bytes.get(start) else {
             return Ok(token(Kind::End, ""));
         };
@@ -112,10 +101,7 @@ impl<'t> Lexer<'t> {
 
     fn number(&mut self, start: usize) {
         let hex = self.bytes[start] == b'0'
-            && matches!(
-                self.bytes.get(start + 1),
-                Some(b'x' | b'X' | b'f' | b'F' | b'd' | b'D')
-            );
+            && matches!(self.bytes.get(start + 1), Some(b'x' | b'X' | b'f' | b'F' | b'd' | b'D'));
         self.skip_while(|b| b.is_ascii_alphanumeric());
         let digit_follows = self.bytes.get(self.at + 1).is_some_and(u8::is_ascii_digit);
         if !hex && self.bytes.get(self.at) == Some(&b'.') && digit_follows {
@@ -139,9 +125,7 @@ impl<'t> Lexer<'t> {
                     self.line_start = self.at;
                 }
                 Some(b' ' | b'\t' | b'\r' | b'\x0c') => self.at += 1,
-                Some(b'/') if self.bytes.get(self.at + 1) == Some(&b'/') => {
-                    self.skip_while(|b| b != b'\n')
-                }
+                Some(b'/') if self.bytes.get(self.at + 1) == Some(&b'/') => self.skip_while(|b| b != b'\n'),
                 Some(b'/') if self.bytes.get(self.at + 1) == Some(&b'*') => self.block_comment()?,
                 // C preprocessor line markers that old compilers leave.
                 Some(b'#') if self.at == self.line_start => self.skip_while(|b| b != b'\n'),
@@ -156,11 +140,7 @@ impl<'t> Lexer<'t> {
         loop {
             match self.bytes.get(self.at) {
                 None => {
-                    return Err(self.error(
-                        line,
-                        column,
-                        "the comment that opens here does not end",
-                    ));
+                    return Err(self.error(line, column, "the comment that opens here does not end"));
                 }
                 Some(b'*') if self.bytes.get(self.at + 1) == Some(&b'/') => {
                     self.at += 2;
@@ -202,11 +182,7 @@ mod tests {
     use super::*;
 
     fn kinds(text: &str) -> Vec<(Kind, &str)> {
-        lex(text)
-            .unwrap()
-            .into_iter()
-            .map(|t| (t.kind, t.text))
-            .collect()
+        lex(text).unwrap().into_iter().map(|t| (t.kind, t.text)).collect()
     }
 
     #[test]
@@ -241,15 +217,7 @@ mod tests {
 
     #[test]
     fn keeps_numbers_whole() {
-        for number in [
-            "0f3F800000",
-            "0d3FF0000000000000",
-            "0x1FU",
-            "12",
-            "1.5e-3",
-            "0b101",
-            "2.0",
-        ] {
+        for number in ["0f3F800000", "0d3FF0000000000000", "0x1FU", "12", "1.5e-3", "0b101", "2.0"] {
             assert_eq!(kinds(number)[0], (Kind::Number, number));
         }
     }
@@ -263,12 +231,7 @@ mod tests {
 
     #[test]
     fn says_what_does_not_belong() {
-        assert!(
-            lex("add é")
-                .unwrap_err()
-                .to_string()
-                .contains("'é' does not belong")
-        );
+        assert!(lex("add é").unwrap_err().to_string().contains("'é' does not belong"));
         assert!(lex("/* open").unwrap_err().message.contains("does not end"));
     }
 }

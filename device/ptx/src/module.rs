@@ -99,10 +99,7 @@ pub struct BlockId(pub u32);
 
 /// `.visible`, `.extern`, `.weak`, `.common`, or none of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[allow(
-    missing_docs,
-    reason = "each variant is the linking directive of its own name"
-)]
+#[allow(missing_docs, reason = "each variant is the linking directive of its own name")]
 pub enum Linkage {
     Internal,
     Visible,

@@ -46,10 +46,7 @@ impl Type {
     /// True for the floating-point types, packed ones included.
     #[must_use]
     pub fn is_float(self) -> bool {
-        matches!(
-            self,
-            Self::F16 | Self::F16x2 | Self::BF16 | Self::BF16x2 | Self::F32 | Self::F64
-        )
+        matches!(self, Self::F16 | Self::F16x2 | Self::BF16 | Self::BF16x2 | Self::F32 | Self::F64)
     }
 }
 

@@ -34,8 +34,7 @@ impl Counters {
     /// `None` when nothing ran.
     #[must_use]
     pub fn active_lanes_percent(&self) -> Option<f64> {
-        (self.instructions > 0)
-            .then(|| 100.0 * self.lane_instructions as f64 / (32 * self.instructions) as f64)
+        (self.instructions > 0).then(|| 100.0 * self.lane_instructions as f64 / (32 * self.instructions) as f64)
     }
 
     /// 32-byte sectors per global request: 4 is a fully coalesced 4-byte access of 32 lanes. `None` when there were none.

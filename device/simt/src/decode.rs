@@ -18,14 +18,10 @@ impl Decoder<'_> {
     }
 
     /// The operands, if there are exactly `N`.
-    pub(crate) fn operands<'i, const N: usize>(
-        &self,
-        instr: &'i Instr,
-    ) -> Result<[&'i Operand; N], Reason> {
+    pub(crate) fn operands<'i, const N: usize>(&self, instr: &'i Instr) -> Result<[&'i Operand; N], Reason> {
         let found = instr.operands.len();
         let all: Vec<&Operand> = instr.operands.iter().collect();
-        all.try_into()
-            .map_err(|_| format!("{N} operands expected, {found} found"))
+        all.try_into().map_err(|_| format!("{N} operands expected, {found} found"))
     }
 
     /// Slot of a value to be read as `ty`: a register of that width, an immediate, a special register, an address.

@@ -111,11 +111,7 @@ impl Lanes<'_> {
             *register = value;
         } else {
             for lane in 0..LANES {
-                register[lane] = if self.mask >> lane & 1 != 0 {
-                    value[lane]
-                } else {
-                    register[lane]
-                };
+                register[lane] = if self.mask >> lane & 1 != 0 { value[lane] } else { register[lane] };
             }
         }
     }
@@ -221,10 +217,7 @@ pub(crate) use multiversion;
 impl Args {
     /// Arguments from their slots and immediate.
     pub(crate) fn of(slots: &[Slot], imm: i64) -> Self {
-        let mut args = Self {
-            imm,
-            ..Self::default()
-        };
+        let mut args = Self { imm, ..Self::default() };
         args.slots[..slots.len()].copy_from_slice(slots);
         args
     }

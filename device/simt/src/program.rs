@@ -11,9 +11,7 @@ use crate::memory::Memory;
 #[non_exhaustive]
 pub enum LoadError {
     /// An instruction form that the CPU device does not execute.
-    #[error(
-        "line {line}: the CPU device does not support `{instruction}` in `{function}`: {reason}"
-    )]
+    #[error("line {line}: the CPU device does not support `{instruction}` in `{function}`: {reason}")]
     Unsupported {
         /// Line of the PTX text.
         line: u32,

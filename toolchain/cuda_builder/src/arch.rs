@@ -85,13 +85,8 @@ impl NvvmArch {
     /// The same capability without a suffix.
     #[must_use]
     pub fn base_architecture(&self) -> Self {
-        let same = |arch: &&Self| {
-            arch.capability_value() == self.capability_value() && arch.is_base_variant()
-        };
-        *Self::ALL
-            .iter()
-            .find(same)
-            .expect("every capability has a base variant")
+        let same = |arch: &&Self| arch.capability_value() == self.capability_value() && arch.is_base_variant();
+        *Self::ALL.iter().find(same).expect("every capability has a base variant")
     }
 
     /// All architectures of this capability.
@@ -103,11 +98,7 @@ impl NvvmArch {
     /// All architectures of a capability (times ten).
     #[must_use]
     pub fn variants_for_capability(capability: u32) -> Vec<Self> {
-        Self::ALL
-            .iter()
-            .copied()
-            .filter(|arch| arch.capability_value() == capability)
-            .collect()
+        Self::ALL.iter().copied().filter(|arch| arch.capability_value() == capability).collect()
     }
 
     /// The architectures whose `target_feature = "compute_XX"` is set in a build for this one: every base variant up to
@@ -161,36 +152,19 @@ mod tests {
         for arch in NvvmArch::ALL {
             assert_eq!(arch.to_string().parse(), Ok(*arch));
         }
-        assert!(
-            "compute_61"
-                .parse::<NvvmArch>()
-                .unwrap_err()
-                .to_string()
-                .contains("compute_61")
-        );
+        assert!("compute_61".parse::<NvvmArch>().unwrap_err().to_string().contains("compute_61"));
     }
 
     #[test]
     fn features_of_a_base_a_family_and_a_chip() {
-        let names = |arch: NvvmArch| -> Vec<&str> {
-            arch.all_target_features()
-                .iter()
-                .map(NvvmArch::target_feature)
-                .collect()
-        };
-        assert_eq!(
-            names(NvvmArch::Compute75),
-            ["compute_70", "compute_72", "compute_75"]
-        );
+        let names =
+            |arch: NvvmArch| -> Vec<&str> { arch.all_target_features().iter().map(NvvmArch::target_feature).collect() };
+        assert_eq!(names(NvvmArch::Compute75), ["compute_70", "compute_72", "compute_75"]);
         let family = names(NvvmArch::Compute103f);
         assert!(family.contains(&"compute_100f") && family.contains(&"compute_103f"));
         assert!(!family.contains(&"compute_100a") && !family.contains(&"compute_110"));
         let chip = names(NvvmArch::Compute100a);
-        assert!(
-            chip.contains(&"compute_100f")
-                && chip.contains(&"compute_100a")
-                && chip.contains(&"compute_100")
-        );
+        assert!(chip.contains(&"compute_100f") && chip.contains(&"compute_100a") && chip.contains(&"compute_100"));
     }
 
     #[test]

@@ -40,14 +40,9 @@ pub(crate) fn build(options: &CudaBuilder) -> Result<PathBuf, CudaBuilderError> 
     let Some(copy) = &options.ptx_file_copy_path else {
         return Ok(place.ptx);
     };
-    let failed = |source| CudaBuilderError::FailedToCopyPtxFile {
-        path: copy.clone(),
-        source,
-    };
-    let text = fs::read(&place.ptx).map_err(|source| CudaBuilderError::MissingOutput {
-        path: place.ptx.clone(),
-        source,
-    })?;
+    let failed = |source| CudaBuilderError::FailedToCopyPtxFile { path: copy.clone(), source };
+    let text =
+        fs::read(&place.ptx).map_err(|source| CudaBuilderError::MissingOutput { path: place.ptx.clone(), source })?;
     // Left alone where nothing changed, so that whoever includes it is not compiled again.
     if fs::read(copy).ok().as_ref() != Some(&text) {
         if let Some(parent) = copy.parent() {
@@ -83,43 +78,21 @@ impl Library {
     fn find(compiler: &Compiler, root: &Path) -> Result<Self, CudaBuilderError> {
         let mut command = Command::new(&compiler.cargo);
         environment::clean(&mut command);
-        command
-            .args([
-                "metadata",
-                "--no-deps",
-                "--format-version=1",
-                "--manifest-path",
-            ])
-            .arg(root.join("Cargo.toml"));
-        let output = command
-            .env("RUSTC", &compiler.rustc)
-            .output()
-            .map_err(|source| no_cargo(compiler, source))?;
-        let failed = |message: String| CudaBuilderError::Manifest {
-            path: root.to_owned(),
-            message,
-        };
+        command.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(root.join("Cargo.toml"));
+        let output = command.env("RUSTC", &compiler.rustc).output().map_err(|source| no_cargo(compiler, source))?;
+        let failed = |message: String| CudaBuilderError::Manifest { path: root.to_owned(), message };
         if !output.status.success() {
             return Err(failed(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
-        let metadata: Metadata =
-            serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
+        let metadata: Metadata = serde_json::from_slice(&output.stdout).map_err(|e| failed(e.to_string()))?;
         let manifest = root.join("Cargo.toml");
-        let package = metadata
-            .packages
-            .iter()
-            .find(|p| same_file(Path::new(&p.manifest_path), &manifest));
-        let target =
-            package.and_then(|package| package.targets.iter().find(|target| target.is_library()));
+        let package = metadata.packages.iter().find(|p| same_file(Path::new(&p.manifest_path), &manifest));
+        let target = package.and_then(|package| package.targets.iter().find(|target| target.is_library()));
         let target = target.ok_or_else(|| CudaBuilderError::NotALibrary(root.to_owned()))?;
         if !target.kind.iter().any(|kind| kind == "cdylib") {
             return Err(CudaBuilderError::NotACdylib(root.to_owned()));
         }
-        Ok(Self {
-            root: root.to_owned(),
-            name: target.name.replace('-', "_"),
-            workspace: metadata.workspace_root,
-        })
+        Ok(Self { root: root.to_owned(), name: target.name.replace('-', "_"), workspace: metadata.workspace_root })
     }
 }
 
@@ -147,9 +120,7 @@ struct Target {
 
 impl Target {
     fn is_library(&self) -> bool {
-        self.kind
-            .iter()
-            .any(|kind| matches!(&**kind, "lib" | "rlib" | "cdylib" | "dylib" | "staticlib"))
+        self.kind.iter().any(|kind| matches!(&**kind, "lib" | "rlib" | "cdylib" | "dylib" | "staticlib"))
     }
 }
 
@@ -164,25 +135,10 @@ struct Place {
 
 impl Place {
     fn of(options: &CudaBuilder, library: &Library) -> Self {
-        let Library {
-            root,
-            name: library,
-            ..
-        } = library;
+        let Library { root, name: library, .. } = library;
         let mut hasher = DefaultHasher::new();
-        (
-            root,
-            rustflags(options),
-            profile(options),
-            options.alloc,
-            &options.build_args,
-        )
-            .hash(&mut hasher);
-        let name = format!(
-            "{library}-{}-{:08x}",
-            options.arch.target_cpu(),
-            hasher.finish() as u32
-        );
+        (root, rustflags(options, root), profile(options), options.alloc, &options.build_args).hash(&mut hasher);
+        let name = format!("{library}-{}-{:08x}", options.arch.target_cpu(), hasher.finish() as u32);
         // OUT_DIR is <target>/<profile>/build/<package>-<hash>/out.
         let outer = env::var_os("OUT_DIR").map(PathBuf::from);
         let base = match outer.as_deref().and_then(|out| out.ancestors().nth(4)) {
@@ -190,47 +146,24 @@ impl Place {
             None => root.join("target").join("cuda-builder"),
         };
         let target_dir = base.join(name);
-        let dep_info = target_dir
-            .join(TARGET)
-            .join("release")
-            .join(format!("{library}.d"));
-        Self {
-            ptx: target_dir.join(format!("{library}.ptx")),
-            dep_info,
-            target_dir,
-        }
+        let dep_info = target_dir.join(TARGET).join("release").join(format!("{library}.d"));
+        Self { ptx: target_dir.join(format!("{library}.ptx")), dep_info, target_dir }
     }
 }
 
 fn run_cargo(
     compiler: &Compiler,
     options: &CudaBuilder,
-    root: &Path,
+    library: &Library,
     place: &Place,
 ) -> Result<(), CudaBuilderError> {
+    let root = &library.root;
     let mut command = Command::new(&compiler.cargo);
     environment::clean(&mut command);
-    command
-        .env("RUSTC", &compiler.rustc)
-        .env("RUSTC_BOOTSTRAP", "1");
-    command.env(
-        "CARGO_ENCODED_RUSTFLAGS",
-        rustflags(options).join(SEPARATOR),
-    );
-    // Not the workspace's folder: a `.cargo/config.toml` there speaks of the host build.
-    command.current_dir(root).args([
-        "rustc",
-        "--lib",
-        "--release",
-        "--crate-type=cdylib",
-        "--target",
-        TARGET,
-    ]);
-    command.arg(if options.alloc {
-        "-Zbuild-std=core,alloc"
-    } else {
-        "-Zbuild-std=core"
-    });
+    command.env("RUSTC", &compiler.rustc).env("RUSTC_BOOTSTRAP", "1");
+    command.env("CARGO_ENCODED_RUSTFLAGS", rustflags(options, &library.workspace).join(SEPARATOR));
+    command.current_dir(root).args(["rustc", "--lib", "--release", "--crate-type=cdylib", "--target", TARGET]);
+    command.arg(if options.alloc { "-Zbuild-std=core,alloc" } else { "-Zbuild-std=core" });
     command.arg("--manifest-path").arg(root.join("Cargo.toml"));
     command.arg("--target-dir").arg(&place.target_dir);
     for setting in profile(options) {
@@ -239,40 +172,25 @@ fn run_cargo(
     command.args(&options.build_args).arg("--");
     command.arg(format!("--emit=asm={}", place.ptx.display()));
     match options.emit {
-        Some(EmitOption::LlvmIr) => command.arg(format!(
-            "--emit=llvm-ir={}",
-            place.ptx.with_extension("ll").display()
-        )),
-        Some(EmitOption::Bitcode) => command.arg(format!(
-            "--emit=llvm-bc={}",
-            place.ptx.with_extension("bc").display()
-        )),
+        Some(EmitOption::LlvmIr) => command.arg(format!("--emit=llvm-ir={}", place.ptx.with_extension("ll").display())),
+        Some(EmitOption::Bitcode) => {
+            command.arg(format!("--emit=llvm-bc={}", place.ptx.with_extension("bc").display()))
+        }
         None => &mut command,
     };
     // The outer cargo reads this process's output; the inner one's belongs with the messages.
-    let status = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
-        .map_err(|e| no_cargo(compiler, e))?;
+    let status = command.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(|e| no_cargo(compiler, e))?;
     if !status.success() {
         return Err(CudaBuilderError::BuildFailed(root.clone()));
     }
     if let Err(source) = fs::metadata(&place.ptx) {
-        return Err(CudaBuilderError::MissingOutput {
-            path: place.ptx.clone(),
-            source,
-        });
+        return Err(CudaBuilderError::MissingOutput { path: place.ptx.clone(), source });
     }
     Ok(())
 }
 
 fn no_cargo(compiler: &Compiler, source: std::io::Error) -> CudaBuilderError {
-    CudaBuilderError::NoCompiler {
-        program: PathBuf::from(&compiler.cargo),
-        variable: "CARGO",
-        source,
-    }
+    CudaBuilderError::NoCompiler { program: PathBuf::from(&compiler.cargo), variable: "CARGO", source }
 }
 
 /// Settings of the release profile, whatever the user's workspace says: one optimised unit without unwinding.
@@ -286,14 +204,7 @@ fn profile(options: &CudaBuilder) -> Vec<String> {
         format!("opt-level={}", if options.release { 3 } else { 1 }),
         format!("debug-assertions={checks}"),
         format!("overflow-checks={checks}"),
-        format!(
-            "debug={}",
-            if lines {
-                r#""line-directives-only""#
-            } else {
-                "0"
-            }
-        ),
+        format!("debug={}", if lines { r#""line-directives-only""# } else { "0" }),
         r#"strip="none""#.into(),
         "incremental=false".into(),
     ]
@@ -302,11 +213,7 @@ fn profile(options: &CudaBuilder) -> Vec<String> {
 fn rustflags(options: &CudaBuilder, workspace: &Path) -> Vec<String> {
     let mut flags = vec![
         // Line tables name files as the workspace does, and nothing of the machine that built them.
-        format!(
-            "--remap-path-prefix={}{}=",
-            workspace.display(),
-            std::path::MAIN_SEPARATOR
-        ),
+        format!("--remap-path-prefix={}{}=", workspace.display(), std::path::MAIN_SEPARATOR),
         format!("-Zcrate-attr={FEATURES}"),
         "-Aunused_features".into(),
         "-Ainternal_features".into(),
@@ -314,10 +221,7 @@ fn rustflags(options: &CudaBuilder, workspace: &Path) -> Vec<String> {
         format!("-Ctarget-cpu={}", options.arch.target_cpu()),
     ];
     for arch in options.arch.all_target_features() {
-        flags.extend([
-            "--cfg".into(),
-            format!("target_feature=\"{}\"", arch.target_feature()),
-        ]);
+        flags.extend(["--cfg".into(), format!("target_feature=\"{}\"", arch.target_feature())]);
     }
     let mut llvm = Vec::new();
     if options.ftz {

@@ -30,18 +30,10 @@ impl Compiler {
     /// Checks its version and components.
     pub(crate) fn check(&self) -> Result<(), CudaBuilderError> {
         let verbose = self.ask(&["-vV"])?;
-        let field = |name: &str| {
-            verbose
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .unwrap_or("")
-                .trim()
-        };
+        let field = |name: &str| verbose.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("").trim();
         let release = field("release:");
         if version(release).is_none_or(|found| found < OLDEST) {
-            return Err(CudaBuilderError::CompilerTooOld {
-                found: release.to_owned(),
-            });
+            return Err(CudaBuilderError::CompilerTooOld { found: release.to_owned() });
         }
         let host = field("host:").to_owned();
         let sysroot = PathBuf::from(self.ask(&["--print", "sysroot"])?.trim());
@@ -49,17 +41,8 @@ impl Compiler {
         let linker = format!("llvm-bitcode-linker{}", env::consts::EXE_SUFFIX);
         let needed = [
             ("rust-src", rustlib.join("src/rust/library/core/src/lib.rs")),
-            (
-                "llvm-bitcode-linker",
-                rustlib.join(&host).join("bin/self-contained").join(linker),
-            ),
-            (
-                "llvm-tools",
-                rustlib
-                    .join(&host)
-                    .join("bin")
-                    .join(format!("llvm-ar{}", env::consts::EXE_SUFFIX)),
-            ),
+            ("llvm-bitcode-linker", rustlib.join(&host).join("bin/self-contained").join(linker)),
+            ("llvm-tools", rustlib.join(&host).join("bin").join(format!("llvm-ar{}", env::consts::EXE_SUFFIX))),
         ];
         for (component, path) in needed {
             if !path.exists() {
@@ -72,15 +55,11 @@ impl Compiler {
     fn ask(&self, args: &[&str]) -> Result<String, CudaBuilderError> {
         let mut command = Command::new(&self.rustc);
         environment::clean(&mut command);
-        let output =
-            command
-                .args(args)
-                .output()
-                .map_err(|source| CudaBuilderError::NoCompiler {
-                    program: PathBuf::from(&self.rustc),
-                    variable: "RUSTC",
-                    source,
-                })?;
+        let output = command.args(args).output().map_err(|source| CudaBuilderError::NoCompiler {
+            program: PathBuf::from(&self.rustc),
+            variable: "RUSTC",
+            source,
+        })?;
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
 }

@@ -8,15 +8,8 @@ use std::ffi::OsStr;
 use std::process::Command;
 
 /// Cargo variables that stay.
-const KEPT: &[&str] = &[
-    "CARGO_HOME",
-    "CARGO_NET_",
-    "CARGO_HTTP_",
-    "CARGO_REGISTR",
-    "CARGO_SOURCE_",
-    "CARGO_TERM_",
-    "CARGO_CACHE_",
-];
+const KEPT: &[&str] =
+    &["CARGO_HOME", "CARGO_NET_", "CARGO_HTTP_", "CARGO_REGISTR", "CARGO_SOURCE_", "CARGO_TERM_", "CARGO_CACHE_"];
 
 /// Variables outside of cargo's own prefix that the outer build, or a tool around it, sets.
 const DROPPED: &[&str] = &[
@@ -79,14 +72,7 @@ mod tests {
         ] {
             assert!(is_dropped(OsStr::new(name)), "{name}");
         }
-        for name in [
-            "CARGO_HOME",
-            "CARGO_NET_OFFLINE",
-            "CARGO_HTTP_PROXY",
-            "PATH",
-            "RUSTUP_TOOLCHAIN",
-            "HOME",
-        ] {
+        for name in ["CARGO_HOME", "CARGO_NET_OFFLINE", "CARGO_HTTP_PROXY", "PATH", "RUSTUP_TOOLCHAIN", "HOME"] {
             assert!(!is_dropped(OsStr::new(name)), "{name}");
         }
     }

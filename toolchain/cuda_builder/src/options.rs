@@ -151,8 +151,7 @@ impl CudaBuilder {
 
     /// Adds arguments of `cargo rustc`, `--features` for example.
     pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
-        self.build_args
-            .extend(args.iter().map(|arg| arg.as_ref().to_owned()));
+        self.build_args.extend(args.iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
@@ -164,20 +163,12 @@ impl CudaBuilder {
 
     /// Refused when it is asked for: OptiX takes another dialect of PTX that this back end does not write.
     pub fn optix(self, optix: bool) -> Self {
-        self.refuse(
-            optix,
-            "optix",
-            "the NVPTX back end does not write OptiX programs",
-        )
+        self.refuse(optix, "optix", "the NVPTX back end does not write OptiX programs")
     }
 
     /// Refused when it is asked for: there is no libdevice without a CUDA toolkit.
     pub fn override_libm(self, replace: bool) -> Self {
-        self.refuse(
-            replace,
-            "override_libm",
-            "it calls NVIDIA's libdevice, which only a CUDA toolkit has",
-        )
+        self.refuse(replace, "override_libm", "it calls NVIDIA's libdevice, which only a CUDA toolkit has")
     }
 
     /// Refused when it is asked for: the compiler places `static`s in global memory.
@@ -191,11 +182,7 @@ impl CudaBuilder {
 
     /// Refused: there is no second, merged module to dump; [`CudaBuilder::emit_llvm_ir`] writes the IR that is compiled.
     pub fn final_module_path(self, _path: impl AsRef<Path>) -> Self {
-        self.refuse(
-            true,
-            "final_module_path",
-            "there is one module only: use `emit_llvm_ir`",
-        )
+        self.refuse(true, "final_module_path", "there is one module only: use `emit_llvm_ir`")
     }
 
     fn refuse(mut self, asked: bool, option: &'static str, reason: &'static str) -> Self {

@@ -11,32 +11,19 @@ use std::path::{Path, PathBuf};
 /// The lines for cargo.
 pub(crate) fn keys(crate_root: &Path, dep_info: &Path) -> BTreeSet<PathBuf> {
     let mut keys = BTreeSet::from([crate_root.join("Cargo.toml")]);
-    let sources = fs::read_to_string(dep_info)
-        .map(|text| sources(&text))
-        .unwrap_or_default();
+    let sources = fs::read_to_string(dep_info).map(|text| sources(&text)).unwrap_or_default();
     if sources.is_empty() {
         keys.insert(crate_root.join("src"));
     }
     for source in sources {
-        if source
-            .components()
-            .any(|part| part.as_os_str() == "rustlib")
-        {
+        if source.components().any(|part| part.as_os_str() == "rustlib") {
             continue; // `core` comes with the compiler; a new one is a new build anyway.
         }
-        let manifest = source
-            .ancestors()
-            .map(|dir| dir.join("Cargo.toml"))
-            .find(|path| path.is_file());
+        let manifest = source.ancestors().map(|dir| dir.join("Cargo.toml")).find(|path| path.is_file());
         keys.extend(manifest);
         keys.insert(source);
     }
-    keys.extend(
-        crate_root
-            .ancestors()
-            .map(|dir| dir.join("Cargo.lock"))
-            .find(|path| path.is_file()),
-    );
+    keys.extend(crate_root.ancestors().map(|dir| dir.join("Cargo.lock")).find(|path| path.is_file()));
     keys
 }
 
@@ -67,13 +54,7 @@ mod tests {
     #[test]
     fn reads_names_with_spaces() {
         let found = sources("/t/x.ptx: /a/my\\ kernels/src/lib.rs /b/src/lib.rs\n");
-        assert_eq!(
-            found,
-            [
-                PathBuf::from("/a/my kernels/src/lib.rs"),
-                PathBuf::from("/b/src/lib.rs")
-            ]
-        );
+        assert_eq!(found, [PathBuf::from("/a/my kernels/src/lib.rs"), PathBuf::from("/b/src/lib.rs")]);
     }
 
     #[test]

@@ -9,9 +9,7 @@ use crate::gpu_only;
 pub fn clock() -> u64 {
     let cycles;
     // SAFETY: reads a special register.
-    unsafe {
-        core::arch::asm!("mov.u64 {}, %clock64;", out(reg64) cycles, options(nomem, nostack))
-    };
+    unsafe { core::arch::asm!("mov.u64 {}, %clock64;", out(reg64) cycles, options(nomem, nostack)) };
     cycles
 }
 

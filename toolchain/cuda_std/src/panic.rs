@@ -5,13 +5,7 @@ use core::panic::PanicInfo;
 
 unsafe extern "C" {
     /// CUDA device system call; all strings end with NUL, `char_size` is 1.
-    fn __assertfail(
-        message: *const u8,
-        file: *const u8,
-        line: u32,
-        function: *const u8,
-        char_size: usize,
-    );
+    fn __assertfail(message: *const u8, file: *const u8, line: u32, function: *const u8, char_size: usize);
 }
 
 /// Longest message that is passed on, with its NUL.
@@ -27,10 +21,8 @@ fn panic(info: &PanicInfo<'_>) -> ! {
 fn report(info: &PanicInfo<'_>) -> ! {
     let mut buffer = [0u8; MESSAGE_BYTES];
     // Formatting is left out: it would put `core::fmt` and its indirect calls into every kernel that checks a bound.
-    let text = info
-        .message()
-        .as_str()
-        .unwrap_or("panicked: an index out of bounds, or another message with values in it");
+    let text =
+        info.message().as_str().unwrap_or("panicked: an index out of bounds, or another message with values in it");
     for (to, from) in buffer[..MESSAGE_BYTES - 1].iter_mut().zip(text.as_bytes()) {
         *to = *from;
     }

@@ -30,12 +30,7 @@ impl<T: Copy, const N: usize> Packed<T, N> {
 #[inline(always)]
 #[must_use]
 pub fn packs<T: Copy, const N: usize>(slice: &[T]) -> &[Packed<T, N>] {
-    const {
-        assert!(
-            size_of::<Packed<T, N>>() == N * size_of::<T>(),
-            "a pack has no padding: N elements of 16 bytes"
-        )
-    };
+    const { assert!(size_of::<Packed<T, N>>() == N * size_of::<T>(), "a pack has no padding: N elements of 16 bytes") };
     let first = slice.as_ptr().cast::<Packed<T, N>>();
     if !first.is_aligned() {
         return crate::empty::empty();

@@ -9,9 +9,7 @@ use crate::gpu_only;
 pub fn lane_id() -> u32 {
     let lane;
     // SAFETY: reads a special register.
-    unsafe {
-        core::arch::asm!("mov.u32 {}, %laneid;", out(reg32) lane, options(pure, nomem, nostack))
-    };
+    unsafe { core::arch::asm!("mov.u32 {}, %laneid;", out(reg32) lane, options(pure, nomem, nostack)) };
     lane
 }
 

@@ -7,15 +7,9 @@ use syn::{Error, ImplItemFn, ItemFn, Meta};
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     no_arguments(&args, "gpu_only")?;
     // A method is a function with an optional `default`; the wider grammar takes both.
-    let function: ImplItemFn = syn::parse2(item)
-        .map_err(|e| Error::new(e.span(), "`#[gpu_only]` belongs on a function"))?;
-    let ImplItemFn {
-        attrs,
-        vis,
-        defaultness,
-        mut sig,
-        block,
-    } = function;
+    let function: ImplItemFn =
+        syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[gpu_only]` belongs on a function"))?;
+    let ImplItemFn { attrs, vis, defaultness, mut sig, block } = function;
     let name = sig.ident.to_string();
     let gpu = quote! {
         #[cfg(target_arch = "nvptx64")]
@@ -32,13 +26,10 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     })
 }
 
-pub(crate) fn externally_visible(
-    args: TokenStream,
-    item: TokenStream,
-) -> Result<TokenStream, Error> {
+pub(crate) fn externally_visible(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     no_arguments(&args, "externally_visible")?;
-    let function: ItemFn = syn::parse2(item)
-        .map_err(|e| Error::new(e.span(), "`#[externally_visible]` belongs on a function"))?;
+    let function: ItemFn =
+        syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[externally_visible]` belongs on a function"))?;
     let exported = function.attrs.iter().any(|attr| {
         let path = attr.path();
         let named = |name| path.is_ident(name);
@@ -46,27 +37,21 @@ pub(crate) fn externally_visible(
             Meta::List(list) if named("unsafe") => list.tokens.to_string(),
             _ => String::new(),
         };
-        named("no_mangle")
-            || named("export_name")
-            || inner.starts_with("no_mangle")
-            || inner.starts_with("export_name")
+        named("no_mangle") || named("export_name") || inner.starts_with("no_mangle") || inner.starts_with("export_name")
     });
     if exported {
         return Ok(quote!(#function));
     }
-    let message = "`#[externally_visible]` needs `#[unsafe(no_mangle)]`: a mangled name is not one that others can call";
+    let message =
+        "`#[externally_visible]` needs `#[unsafe(no_mangle)]`: a mangled name is not one that others can call";
     Err(Error::new_spanned(&function.sig, message))
 }
 
 pub(crate) fn address_space(args: TokenStream, _item: TokenStream) -> Result<TokenStream, Error> {
     let space = args.to_string();
     let message = match space.as_str() {
-        "shared" => {
-            "the compiler cannot place a `static` in shared memory: use `cuda_std::shared` instead"
-        }
-        "global" => {
-            "a `static` is in global memory without `#[address_space(global)]`: remove the attribute"
-        }
+        "shared" => "the compiler cannot place a `static` in shared memory: use `cuda_std::shared` instead",
+        "global" => "a `static` is in global memory without `#[address_space(global)]`: remove the attribute",
         "constant" | "local" => {
             "the compiler cannot place a `static` in this address space: without the attribute it is in global memory"
         }
@@ -80,12 +65,5 @@ pub(crate) fn address_space(args: TokenStream, _item: TokenStream) -> Result<Tok
 }
 
 fn no_arguments(args: &TokenStream, name: &str) -> Result<(), Error> {
-    if args.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::new_spanned(
-            args,
-            format!("`#[{name}]` takes no arguments"),
-        ))
-    }
+    if args.is_empty() { Ok(()) } else { Err(Error::new_spanned(args, format!("`#[{name}]` takes no arguments"))) }
 }

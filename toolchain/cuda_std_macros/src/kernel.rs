@@ -16,15 +16,9 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     if !args.is_empty() {
         return Err(Error::new_spanned(args, "`#[kernel]` takes no arguments"));
     }
-    let function: ItemFn =
-        syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
+    let function: ItemFn = syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
     check_signature(&function.sig)?;
-    let params = function
-        .sig
-        .inputs
-        .iter()
-        .map(Param::of)
-        .collect::<Result<Vec<_>, _>>()?;
+    let params = function.sig.inputs.iter().map(Param::of).collect::<Result<Vec<_>, _>>()?;
 
     let name = &function.sig.ident;
     let export = name.to_string();
@@ -59,36 +53,23 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
 
 fn check_signature(sig: &Signature) -> Result<(), Error> {
     if sig.unsafety.is_none() {
-        let message = "a kernel must be `unsafe fn`: whoever launches it promises that its pointers and lengths are right";
+        let message =
+            "a kernel must be `unsafe fn`: whoever launches it promises that its pointers and lengths are right";
         return Err(Error::new_spanned(sig.fn_token, message));
     }
     if let Some(token) = &sig.asyncness {
-        return Err(Error::new_spanned(
-            token,
-            "a kernel cannot be `async`: it runs to its end on the GPU",
-        ));
+        return Err(Error::new_spanned(token, "a kernel cannot be `async`: it runs to its end on the GPU"));
     }
     if let Some(token) = &sig.constness {
         return Err(Error::new_spanned(token, "a kernel cannot be `const`"));
     }
     if let Some(abi) = &sig.abi {
-        return Err(Error::new_spanned(
-            abi,
-            "`#[kernel]` sets the ABI itself: remove the `extern`",
-        ));
+        return Err(Error::new_spanned(abi, "`#[kernel]` sets the ABI itself: remove the `extern`"));
     }
     if let Some(variadic) = &sig.variadic {
-        return Err(Error::new_spanned(
-            variadic,
-            "a kernel takes a fixed number of parameters",
-        ));
+        return Err(Error::new_spanned(variadic, "a kernel takes a fixed number of parameters"));
     }
-    if let Some(param) = sig
-        .generics
-        .params
-        .iter()
-        .find(|p| !matches!(p, syn::GenericParam::Lifetime(_)))
-    {
+    if let Some(param) = sig.generics.params.iter().find(|p| !matches!(p, syn::GenericParam::Lifetime(_))) {
         let message = "a kernel cannot be generic: an entry point exists only for types that are named. \
                        Write a generic function and one kernel for each type that calls it";
         return Err(Error::new_spanned(param, message));
@@ -114,36 +95,21 @@ impl<'a> Param<'a> {
         let typed = match input {
             FnArg::Typed(typed) => typed,
             FnArg::Receiver(receiver) => {
-                return Err(Error::new_spanned(
-                    receiver,
-                    "a kernel is a free function: it cannot take `self`",
-                ));
+                return Err(Error::new_spanned(receiver, "a kernel is a free function: it cannot take `self`"));
             }
         };
         let name = match &*typed.pat {
             Pat::Ident(pat) => pat.ident.clone(),
             Pat::Wild(pat) => syn::Ident::new("_unused", pat.span()),
             other => {
-                return Err(Error::new_spanned(
-                    other,
-                    "a kernel parameter is a plain name",
-                ));
+                return Err(Error::new_spanned(other, "a kernel parameter is a plain name"));
             }
         };
-        let name = syn::Ident::new(
-            name.to_string().trim_start_matches("r#"),
-            Span::mixed_site(),
-        );
+        let name = syn::Ident::new(name.to_string().trim_start_matches("r#"), Span::mixed_site());
         let ty = &*typed.ty;
         let mut slice_of = None;
         let mut lifetime = None;
-        if let Type::Reference(TypeReference {
-            mutability,
-            elem,
-            lifetime: named,
-            ..
-        }) = ty
-        {
+        if let Type::Reference(TypeReference { mutability, elem, lifetime: named, .. }) = ty {
             if mutability.is_some() {
                 let message = "all threads of the launch would hold this `&mut` at once: take `*mut T` \
                                (and a length where it is needed) instead";
@@ -152,27 +118,16 @@ impl<'a> Param<'a> {
             match &**elem {
                 Type::Slice(slice) => slice_of = Some(&*slice.elem),
                 Type::TraitObject(_) => {
-                    return Err(Error::new_spanned(
-                        ty,
-                        "a vtable of the host means nothing on the GPU",
-                    ));
+                    return Err(Error::new_spanned(ty, "a vtable of the host means nothing on the GPU"));
                 }
                 Type::Path(path) if path.path.is_ident("str") => {
-                    return Err(Error::new_spanned(
-                        ty,
-                        "`&str` has no agreed layout here: take `&[u8]`",
-                    ));
+                    return Err(Error::new_spanned(ty, "`&str` has no agreed layout here: take `&[u8]`"));
                 }
                 _ => {}
             }
             lifetime = named.as_ref();
         }
-        Ok(Self {
-            name,
-            ty,
-            slice_of,
-            lifetime,
-        })
+        Ok(Self { name, ty, slice_of, lifetime })
     }
 
     fn length(&self) -> syn::Ident {
@@ -180,9 +135,7 @@ impl<'a> Param<'a> {
     }
 
     fn declaration(&self) -> TokenStream {
-        let Self {
-            name, ty, lifetime, ..
-        } = self;
+        let Self { name, ty, lifetime, .. } = self;
         match self.slice_of {
             // A reference, not a pointer: that is what gives the parameter `noalias readonly` and its alignment, hence
             // `ld.global.nc`. Zero elements, so that the type promises nothing of an empty slice's pointer; an `Option`,

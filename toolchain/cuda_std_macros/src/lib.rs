@@ -37,18 +37,14 @@ use proc_macro::TokenStream;
 /// `&mut`, or name an ABI of their own.
 #[proc_macro_attribute]
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
-    kernel::expand(args.into(), item.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    kernel::expand(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Marks a function that only the GPU can run. On the host it keeps its signature and panics when it is called, naming
 /// itself, so that code for both sides still compiles there.
 #[proc_macro_attribute]
 pub fn gpu_only(args: TokenStream, item: TokenStream) -> TokenStream {
-    gpu_only::expand(args.into(), item.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    gpu_only::expand(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Keeps a `#[no_mangle]` device function in the PTX although no kernel calls it.
@@ -57,9 +53,7 @@ pub fn gpu_only(args: TokenStream, item: TokenStream) -> TokenStream {
 /// checks that the function is.
 #[proc_macro_attribute]
 pub fn externally_visible(args: TokenStream, item: TokenStream) -> TokenStream {
-    gpu_only::externally_visible(args.into(), item.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    gpu_only::externally_visible(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Refused: the stable compiler cannot place a `static` in an address space.
@@ -67,7 +61,5 @@ pub fn externally_visible(args: TokenStream, item: TokenStream) -> TokenStream {
 /// Shared memory comes from `cuda_std::shared` instead; `static`s without the attribute are in global memory.
 #[proc_macro_attribute]
 pub fn address_space(args: TokenStream, item: TokenStream) -> TokenStream {
-    gpu_only::address_space(args.into(), item.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    gpu_only::address_space(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

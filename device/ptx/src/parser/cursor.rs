@@ -19,12 +19,7 @@ pub(crate) type Result<T> = std::result::Result<T, ParseError>;
 
 impl<'t> Cursor<'t> {
     pub(crate) fn new(text: &'t str, tokens: Vec<Token<'t>>) -> Self {
-        Self {
-            text,
-            tokens,
-            at: 0,
-            names: HashMap::new(),
-        }
+        Self { text, tokens, at: 0, names: HashMap::new() }
     }
 
     pub(crate) fn peek(&self) -> Token<'t> {
@@ -46,10 +41,7 @@ impl<'t> Cursor<'t> {
 
     /// One shared copy of each name.
     pub(crate) fn intern(&mut self, name: &'t str) -> Arc<str> {
-        self.names
-            .entry(name)
-            .or_insert_with(|| name.into())
-            .clone()
+        self.names.entry(name).or_insert_with(|| name.into()).clone()
     }
 
     pub(crate) fn is(&self, punct: u8) -> bool {
@@ -78,27 +70,15 @@ impl<'t> Cursor<'t> {
     }
 
     pub(crate) fn expect(&mut self, punct: u8) -> Result<()> {
-        if self.eat(punct) {
-            Ok(())
-        } else {
-            Err(self.expected(&format!("`{}`", punct as char)))
-        }
+        if self.eat(punct) { Ok(()) } else { Err(self.expected(&format!("`{}`", punct as char))) }
     }
 
     pub(crate) fn word(&mut self, what: &str) -> Result<Token<'t>> {
-        if self.peek().kind == Kind::Word {
-            Ok(self.next())
-        } else {
-            Err(self.expected(what))
-        }
+        if self.peek().kind == Kind::Word { Ok(self.next()) } else { Err(self.expected(what)) }
     }
 
     pub(crate) fn dotted(&mut self, what: &str) -> Result<Token<'t>> {
-        if self.peek().kind == Kind::Dotted {
-            Ok(self.next())
-        } else {
-            Err(self.expected(what))
-        }
+        if self.peek().kind == Kind::Dotted { Ok(self.next()) } else { Err(self.expected(what)) }
     }
 
     /// A type directive, `.f32`.
@@ -117,8 +97,7 @@ impl<'t> Cursor<'t> {
     pub(crate) fn count(&mut self, what: &str) -> Result<u32> {
         let token = self.peek();
         let value = self.integer()?;
-        u32::try_from(value)
-            .map_err(|_| self.error(token, &format!("{what} does not fit: {}", token.text)))
+        u32::try_from(value).map_err(|_| self.error(token, &format!("{what} does not fit: {}", token.text)))
     }
 
     /// An integer constant with an optional sign or complement.
@@ -140,12 +119,8 @@ impl<'t> Cursor<'t> {
         if token.kind != Kind::Number {
             return Err(self.expected("a number"));
         }
-        let value = parse_integer(token.text).ok_or_else(|| {
-            self.error(
-                token,
-                &format!("`{}` is not an integer of at most 64 bits", token.text),
-            )
-        })?;
+        let value = parse_integer(token.text)
+            .ok_or_else(|| self.error(token, &format!("`{}` is not an integer of at most 64 bits", token.text)))?;
         self.next();
         Ok(value)
     }
@@ -201,9 +176,7 @@ fn parse_integer(text: &str) -> Option<i64> {
 
 /// `0f3F800000` as its bits, if `text` is of that form.
 pub(crate) fn parse_f32_bits(text: &str) -> Option<u32> {
-    let hex = text
-        .strip_prefix("0f")
-        .or_else(|| text.strip_prefix("0F"))?;
+    let hex = text.strip_prefix("0f").or_else(|| text.strip_prefix("0F"))?;
     (hex.len() == 8).then(|| u32::from_str_radix(hex, 16).ok())?
 }
 

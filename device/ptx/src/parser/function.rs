@@ -9,8 +9,8 @@ use super::scope::{Name, Scopes};
 use crate::cfg;
 use crate::lexer::{Kind, Token};
 use crate::module::{
-    FuncId, Function, Guard, Instr, LaunchBounds, Linkage, Loc, Operand, Param, Prototype, RegId,
-    Register, Space, Var, VarId,
+    FuncId, Function, Guard, Instr, LaunchBounds, Linkage, Loc, Operand, Param, Prototype, RegId, Register, Space, Var,
+    VarId,
 };
 
 /// A function while its body is read.
@@ -37,20 +37,9 @@ impl<'t> Body<'t> {
         &self.function.name
     }
 
-    pub(crate) fn wait_for_labels(
-        &mut self,
-        operand: usize,
-        names: Vec<&'t str>,
-        token: Token<'t>,
-    ) {
+    pub(crate) fn wait_for_labels(&mut self, operand: usize, names: Vec<&'t str>, token: Token<'t>) {
         let (instr, scope) = (self.function.instrs.len(), self.scopes.current());
-        self.waiting.push(Waiting {
-            instr,
-            operand,
-            scope,
-            names,
-            token,
-        });
+        self.waiting.push(Waiting { instr, operand, scope, names, token });
     }
 
     fn add_register(&mut self, name: Arc<str>, ty: crate::module::Type) -> RegId {
@@ -109,10 +98,7 @@ impl<'t> Parser<'t> {
             return Ok(());
         }
         // Declared before its body is read, so that it can call itself.
-        let declared = Function {
-            blocks: Vec::new(),
-            ..body.function.clone()
-        };
+        let declared = Function { blocks: Vec::new(), ..body.function.clone() };
         self.define_function(declared)?;
         self.body(&mut body)?;
         self.finish(body)?;
@@ -137,8 +123,7 @@ impl<'t> Parser<'t> {
                     self.cursor.count("the register count")?;
                 }
                 other => {
-                    let message =
-                        format!("the directive `.{other}` of a function is not supported");
+                    let message = format!("the directive `.{other}` of a function is not supported");
                     return Err(self.cursor.error(token, &message));
                 }
             }
@@ -211,28 +196,15 @@ impl<'t> Parser<'t> {
         let name = self.cursor.intern(token.text);
         let mut size = u64::from(ty.bytes());
         if self.cursor.eat(b'[') {
-            let count = if self.cursor.is(b']') {
-                0
-            } else {
-                self.cursor.count("the size of the parameter")?
-            };
+            let count = if self.cursor.is(b']') { 0 } else { self.cursor.count("the size of the parameter")? };
             self.cursor.expect(b']')?;
             size *= u64::from(count);
         }
         let align = align.unwrap_or(ty.bytes());
         if !align.is_power_of_two() {
-            return Err(self
-                .cursor
-                .error(token, "the alignment of a parameter is a power of two"));
+            return Err(self.cursor.error(token, "the alignment of a parameter is a power of two"));
         }
-        Ok(Var {
-            name,
-            space: Space::Param,
-            ty,
-            align,
-            size,
-            init: None,
-        })
+        Ok(Var { name, space: Space::Param, ty, align, size, init: None })
     }
 
     fn body(&mut self, body: &mut Body<'t>) -> Result<()> {
@@ -257,16 +229,11 @@ impl<'t> Parser<'t> {
                 Kind::Punct(b'@') | Kind::Word => self.label_or_instr(body)?,
                 Kind::Dotted => self.body_directive(body)?,
                 Kind::End => {
-                    let message = format!(
-                        "the body of `{}`, which opens here, is not closed",
-                        body.name()
-                    );
+                    let message = format!("the body of `{}`, which opens here, is not closed", body.name());
                     return Err(self.cursor.error(open, &message));
                 }
                 _ => {
-                    return Err(self
-                        .cursor
-                        .expected("an instruction, a label or a directive"));
+                    return Err(self.cursor.expected("an instruction, a label or a directive"));
                 }
             }
         }
@@ -295,26 +262,10 @@ impl<'t> Parser<'t> {
     fn local_variables(&mut self, body: &mut Body<'t>, space: Space) -> Result<()> {
         let at = self.cursor.peek();
         for variable in self.variables(space)? {
-            let super::variable::Variable {
-                name,
-                ty,
-                align,
-                size,
-                init,
-                ..
-            } = variable;
-            let var = body.add_var(Var {
-                name: name.clone(),
-                space,
-                ty,
-                align,
-                size,
-                init,
-            });
+            let super::variable::Variable { name, ty, align, size, init, .. } = variable;
+            let var = body.add_var(Var { name: name.clone(), space, ty, align, size, init });
             if !body.scopes.define(name.clone(), Name::Var(var)) {
-                return Err(self
-                    .cursor
-                    .error(at, &format!("`{name}` is already declared in this scope")));
+                return Err(self.cursor.error(at, &format!("`{name}` is already declared in this scope")));
             }
         }
         Ok(())
@@ -323,10 +274,7 @@ impl<'t> Parser<'t> {
     fn registers(&mut self, body: &mut Body<'t>) -> Result<()> {
         let at = self.cursor.peek();
         if matches!(at.text, "v2" | "v4") && at.kind == Kind::Dotted {
-            return Err(self.cursor.error(
-                at,
-                "vector registers are not supported; no current compiler writes them",
-            ));
+            return Err(self.cursor.error(at, "vector registers are not supported; no current compiler writes them"));
         }
         let ty = self.cursor.ty()?;
         loop {
@@ -359,20 +307,12 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn register(
-        &mut self,
-        body: &mut Body<'t>,
-        at: Token<'t>,
-        name: Arc<str>,
-        ty: crate::module::Type,
-    ) -> Result<()> {
+    fn register(&mut self, body: &mut Body<'t>, at: Token<'t>, name: Arc<str>, ty: crate::module::Type) -> Result<()> {
         let reg = body.add_register(name.clone(), ty);
         if body.scopes.define(name.clone(), Name::Reg(reg)) {
             return Ok(());
         }
-        Err(self
-            .cursor
-            .error(at, &format!("`{name}` is already declared in this scope")))
+        Err(self.cursor.error(at, &format!("`{name}` is already declared in this scope")))
     }
 
     /// `.loc file line column[, function_name label[+n]][, inlined_at file line column]`, with no semicolon.
@@ -380,11 +320,7 @@ impl<'t> Parser<'t> {
         let file = self.cursor.count("the file number")?;
         let line = self.cursor.count("the line")?;
         let column = self.cursor.count("the column")?;
-        let file = self
-            .files
-            .get(&file)
-            .cloned()
-            .unwrap_or_else(|| format!("file {file}").into());
+        let file = self.files.get(&file).cloned().unwrap_or_else(|| format!("file {file}").into());
         body.loc = (line > 0).then_some(Loc { file, line, column });
         while self.cursor.eat(b',') {
             let word = self.cursor.word("`function_name` or `inlined_at`")?;
@@ -429,34 +365,19 @@ impl<'t> Parser<'t> {
         }
         let at = index(body.function.instrs.len());
         if !body.scopes.define_label(token.text, at) {
-            return Err(self.cursor.error(
-                token,
-                &format!("the label `{}` is already defined", token.text),
-            ));
+            return Err(self.cursor.error(token, &format!("the label `{}` is already defined", token.text)));
         }
         Ok(())
     }
 
     /// `( … ) _ ( … ) [.noreturn];`
     fn prototype(&mut self) -> Result<Prototype> {
-        let returns = if self.cursor.is(b'(') {
-            self.prototype_params()?
-        } else {
-            Vec::new()
-        };
+        let returns = if self.cursor.is(b'(') { self.prototype_params()? } else { Vec::new() };
         self.cursor.word("`_`")?;
-        let params = if self.cursor.is(b'(') {
-            self.prototype_params()?
-        } else {
-            Vec::new()
-        };
+        let params = if self.cursor.is(b'(') { self.prototype_params()? } else { Vec::new() };
         let noreturn = self.cursor.eat_dotted("noreturn");
         self.cursor.expect(b';')?;
-        Ok(Prototype {
-            returns,
-            params,
-            noreturn,
-        })
+        Ok(Prototype { returns, params, noreturn })
     }
 
     fn prototype_params(&mut self) -> Result<Vec<(u32, u64)>> {
@@ -480,11 +401,7 @@ impl<'t> Parser<'t> {
     }
 
     fn instr(&mut self, body: &mut Body<'t>) -> Result<()> {
-        let guard = if self.cursor.eat(b'@') {
-            Some(self.guard(body)?)
-        } else {
-            None
-        };
+        let guard = if self.cursor.eat(b'@') { Some(self.guard(body)?) } else { None };
         let token = self.cursor.word("an instruction")?;
         let opcode = self.cursor.intern(token.text);
         let mut modifiers = Vec::new();
@@ -498,14 +415,7 @@ impl<'t> Parser<'t> {
             _ => self.plain_operands(body)?,
         };
         let loc = body.loc.clone();
-        body.function.instrs.push(Instr {
-            guard,
-            opcode,
-            modifiers,
-            operands,
-            line: token.line,
-            loc,
-        });
+        body.function.instrs.push(Instr { guard, opcode, modifiers, operands, line: token.line, loc });
         Ok(())
     }
 
@@ -537,14 +447,8 @@ impl<'t> Parser<'t> {
             let mut blocks = Vec::with_capacity(waiting.names.len());
             for name in &waiting.names {
                 let Some(at) = body.scopes.find_label(waiting.scope, name) else {
-                    let near = body
-                        .scopes
-                        .nearest(name)
-                        .map_or(String::new(), |near| format!("; `{near}` is"));
-                    let message = format!(
-                        "the label `{name}` is not defined in `{}`{near}",
-                        body.name()
-                    );
+                    let near = body.scopes.nearest(name).map_or(String::new(), |near| format!("; `{near}` is"));
+                    let message = format!("the label `{name}` is not defined in `{}`{near}", body.name());
                     return Err(self.cursor.error(waiting.token, &message));
                 };
                 blocks.push(starts[at as usize]);

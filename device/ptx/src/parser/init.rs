@@ -45,18 +45,13 @@ impl Parser<'_> {
             return self.cursor.expect(b')');
         }
         let bits = self.initial_number(ty)?;
-        init.bytes
-            .extend_from_slice(&bits.to_le_bytes()[..ty.bytes() as usize]);
+        init.bytes.extend_from_slice(&bits.to_le_bytes()[..ty.bytes() as usize]);
         Ok(())
     }
 
     fn initial_number(&mut self, ty: Type) -> Result<u128> {
         let negative = self.cursor.is(b'-') && self.cursor.peek_at(1).kind == Kind::Number;
-        let token = if negative {
-            self.cursor.peek_at(1)
-        } else {
-            self.cursor.peek()
-        };
+        let token = if negative { self.cursor.peek_at(1) } else { self.cursor.peek() };
         let sign = if negative { -1.0 } else { 1.0 };
         let value = parse_f32_bits(token.text)
             .map(|bits| f64::from(f32::from_bits(bits)))
@@ -75,23 +70,19 @@ impl Parser<'_> {
         self.cursor.next();
         match ty {
             // The exact bits, so that a NaN keeps its payload.
-            Type::F32 if !negative => Ok(u128::from(
-                parse_f32_bits(token.text).unwrap_or_else(|| (value as f32).to_bits()),
-            )),
+            Type::F32 if !negative => {
+                Ok(u128::from(parse_f32_bits(token.text).unwrap_or_else(|| (value as f32).to_bits())))
+            }
             Type::F32 => Ok(u128::from(((sign * value) as f32).to_bits())),
             Type::F64 => Ok(u128::from((sign * value).to_bits())),
             Type::B32 | Type::U32 | Type::S32 => Ok(u128::from(((sign * value) as f32).to_bits())),
-            _ => Err(self.cursor.error(
-                token,
-                "a floating-point constant needs a variable of type `.f32` or `.f64`",
-            )),
+            _ => Err(self.cursor.error(token, "a floating-point constant needs a variable of type `.f32` or `.f64`")),
         }
     }
 
     /// `symbol`, `symbol+4`, `generic(symbol)+4`, `mask` handled by the caller.
     fn initial_address(&mut self, ty: Type, shift: u32, init: &mut Init) -> Result<()> {
-        let generic = self.cursor.peek().text == "generic"
-            && self.cursor.peek_at(1).kind == Kind::Punct(b'(');
+        let generic = self.cursor.peek().text == "generic" && self.cursor.peek_at(1).kind == Kind::Punct(b'(');
         if generic {
             self.cursor.next();
             self.cursor.next();
@@ -107,14 +98,7 @@ impl Parser<'_> {
         let signed = self.cursor.is(b'+') || self.cursor.is(b'-');
         let addend = if signed { self.cursor.integer()? } else { 0 };
         let width = ty.bytes();
-        init.relocs.push(Reloc {
-            offset: init.bytes.len() as u64,
-            width,
-            shift,
-            symbol,
-            addend,
-            generic,
-        });
+        init.relocs.push(Reloc { offset: init.bytes.len() as u64, width, shift, symbol, addend, generic });
         init.bytes.resize(init.bytes.len() + width as usize, 0);
         Ok(())
     }

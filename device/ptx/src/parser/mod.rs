@@ -15,9 +15,7 @@ use std::sync::Arc;
 
 use crate::error::ParseError;
 use crate::lexer::{self, Kind, Token};
-use crate::module::{
-    FuncId, Function, Global, GlobalId, Linkage, Module, PtxVersion, Space, Symbol, Target,
-};
+use crate::module::{FuncId, Function, Global, GlobalId, Linkage, Module, PtxVersion, Space, Symbol, Target};
 use cursor::{Cursor, Result};
 
 /// Reads a PTX module.
@@ -31,10 +29,7 @@ pub fn parse(text: &str) -> std::result::Result<Module, ParseError> {
         cursor: Cursor::new(text, tokens),
         module: Module {
             version: PtxVersion { major: 0, minor: 0 },
-            target: Target {
-                sm: 0,
-                suffix: None,
-            },
+            target: Target { sm: 0, suffix: None },
             globals: Vec::new(),
             functions: Vec::new(),
         },
@@ -51,10 +46,8 @@ fn files(tokens: &[Token<'_>]) -> HashMap<u32, Arc<str>> {
         let [directive, number, name] = window else {
             return None;
         };
-        let file =
-            directive.kind == Kind::Dotted && directive.text == "file" && name.kind == Kind::Text;
-        file.then(|| Some((number.text.parse().ok()?, name.text.into())))
-            .flatten()
+        let file = directive.kind == Kind::Dotted && directive.text == "file" && name.kind == Kind::Text;
+        file.then(|| Some((number.text.parse().ok()?, name.text.into()))).flatten()
     };
     tokens.windows(3).filter_map(entry).collect()
 }
@@ -79,9 +72,7 @@ impl Parser<'_> {
 
     fn header(&mut self) -> Result<()> {
         if !self.cursor.eat_dotted("version") {
-            return Err(self
-                .cursor
-                .expected("`.version`, with which every PTX module begins"));
+            return Err(self.cursor.expected("`.version`, with which every PTX module begins"));
         }
         self.module.version = self.version()?;
         if !self.cursor.eat_dotted("target") {
@@ -91,10 +82,7 @@ impl Parser<'_> {
         if self.cursor.eat_dotted("address_size") {
             let at = self.cursor.peek();
             if self.cursor.count("the address size")? != 64 {
-                return Err(self.cursor.error(
-                    at,
-                    "only 64-bit addresses are supported (`.address_size 64`)",
-                ));
+                return Err(self.cursor.error(at, "only 64-bit addresses are supported (`.address_size 64`)"));
             }
         }
         Ok(())
@@ -102,10 +90,7 @@ impl Parser<'_> {
 
     fn version(&mut self) -> Result<PtxVersion> {
         let token = self.cursor.peek();
-        let parts = token
-            .text
-            .split_once('.')
-            .and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+        let parts = token.text.split_once('.').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
         let Some((major, minor)) = parts else {
             return Err(self.cursor.expected("a version such as `7.0`"));
         };
@@ -121,9 +106,7 @@ impl Parser<'_> {
                 let number = digits.parse();
                 let suffix = sm[digits.len()..].chars().next();
                 let (Ok(sm), true) = (number, sm.len() - digits.len() <= 1) else {
-                    return Err(self
-                        .cursor
-                        .error(token, &format!("`{}` is not a target", token.text)));
+                    return Err(self.cursor.error(token, &format!("`{}` is not a target", token.text)));
                 };
                 self.module.target = Target { sm, suffix };
             }
@@ -135,8 +118,7 @@ impl Parser<'_> {
 
     fn item(&mut self) -> Result<()> {
         // Debug sections may be followed by a label that marks their end.
-        if self.cursor.peek().kind == Kind::Word && self.cursor.peek_at(1).kind == Kind::Punct(b':')
-        {
+        if self.cursor.peek().kind == Kind::Word && self.cursor.peek_at(1).kind == Kind::Punct(b':') {
             self.cursor.next();
             self.cursor.next();
             return Ok(());
@@ -171,9 +153,7 @@ impl Parser<'_> {
         let index = self.cursor.count("the file number")?;
         let name = self.cursor.next();
         if name.kind != Kind::Text {
-            return Err(self
-                .cursor
-                .error(name, "a file name in quotes belongs here"));
+            return Err(self.cursor.error(name, "a file name in quotes belongs here"));
         }
         self.files.insert(index, name.text.into());
         while self.cursor.eat(b',') {
@@ -205,14 +185,10 @@ impl Parser<'_> {
         let old = self.cursor.word("the name of a function")?;
         self.cursor.expect(b';')?;
         let Some(&Symbol::Func(target)) = self.symbols.get(old.text) else {
-            return Err(self
-                .cursor
-                .error(old, &format!("`{}` is not a function", old.text)));
+            return Err(self.cursor.error(old, &format!("`{}` is not a function", old.text)));
         };
         let Some(&Symbol::Func(alias)) = self.symbols.get(new.text) else {
-            return Err(self
-                .cursor
-                .error(new, &format!("`{}` is not a declared function", new.text)));
+            return Err(self.cursor.error(new, &format!("`{}` is not a declared function", new.text)));
         };
         // The declaration becomes a copy of the definition, so users of either name see a body.
         let mut body: Function = self.module.functions[target.0 as usize].clone();
@@ -249,18 +225,13 @@ impl Parser<'_> {
                 return Ok(());
             }
             if declared.linkage != Linkage::Extern {
-                let message = format!(
-                    "`{}` is already defined on line {}",
-                    global.name, declared.line
-                );
+                let message = format!("`{}` is already defined on line {}", global.name, declared.line);
                 return Err(self.cursor.error_at_line(global.line, &message));
             }
             *declared = global;
             return Ok(());
         }
-        let id = GlobalId(
-            u32::try_from(self.module.globals.len()).expect("fewer than 2^32 variables fit a text"),
-        );
+        let id = GlobalId(u32::try_from(self.module.globals.len()).expect("fewer than 2^32 variables fit a text"));
         self.symbols.insert(global.name.clone(), Symbol::Global(id));
         self.module.globals.push(global);
         Ok(())
@@ -270,20 +241,15 @@ impl Parser<'_> {
     pub(crate) fn define_function(&mut self, function: Function) -> Result<FuncId> {
         match self.symbols.get(&function.name) {
             None => {
-                let next = u32::try_from(self.module.functions.len())
-                    .expect("fewer than 2^32 functions fit a text");
-                self.symbols
-                    .insert(function.name.clone(), Symbol::Func(FuncId(next)));
+                let next = u32::try_from(self.module.functions.len()).expect("fewer than 2^32 functions fit a text");
+                self.symbols.insert(function.name.clone(), Symbol::Func(FuncId(next)));
                 self.module.functions.push(function);
                 Ok(FuncId(next))
             }
             Some(&Symbol::Func(id)) => {
                 let known = &mut self.module.functions[id.0 as usize];
                 if !known.blocks.is_empty() && !function.blocks.is_empty() {
-                    let message = format!(
-                        "`{}` is already defined on line {}",
-                        function.name, known.line
-                    );
+                    let message = format!("`{}` is already defined on line {}", function.name, known.line);
                     return Err(self.cursor.error_at_line(function.line, &message));
                 }
                 if known.blocks.is_empty() {

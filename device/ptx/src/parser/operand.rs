@@ -48,17 +48,9 @@ const SPECIAL: &[&str] = &[
 
 fn special(name: &str) -> Option<&str> {
     let name = name.strip_prefix('%')?;
-    let numbered = |prefix| {
-        name.strip_prefix(prefix)
-            .is_some_and(|n: &str| n.parse::<u8>().is_ok())
-    };
-    let counter = name
-        .strip_prefix("pm")
-        .is_some_and(|n| n.trim_end_matches("_64").parse::<u8>().is_ok());
-    let known = SPECIAL.contains(&name)
-        || numbered("envreg")
-        || numbered("reserved_smem_offset_")
-        || counter;
+    let numbered = |prefix| name.strip_prefix(prefix).is_some_and(|n: &str| n.parse::<u8>().is_ok());
+    let counter = name.strip_prefix("pm").is_some_and(|n| n.trim_end_matches("_64").parse::<u8>().is_ok());
+    let known = SPECIAL.contains(&name) || numbered("envreg") || numbered("reserved_smem_offset_") || counter;
     known.then_some(name)
 }
 
@@ -81,9 +73,7 @@ impl<'t> Parser<'t> {
                 let token = self.cursor.word("a predicate register")?;
                 return match self.resolve(body, token)? {
                     Operand::Reg(reg) => Ok(Operand::NotReg(reg)),
-                    _ => Err(self
-                        .cursor
-                        .error(token, "`!` belongs before a predicate register")),
+                    _ => Err(self.cursor.error(token, "`!` belongs before a predicate register")),
                 };
             }
             Kind::Punct(b'-' | b'+' | b'~') | Kind::Number => self.constant()?,
@@ -121,11 +111,7 @@ impl<'t> Parser<'t> {
 
     fn constant(&mut self) -> Result<Operand> {
         let negative = self.cursor.is(b'-');
-        let token = if negative {
-            self.cursor.peek_at(1)
-        } else {
-            self.cursor.peek()
-        };
+        let token = if negative { self.cursor.peek_at(1) } else { self.cursor.peek() };
         if let Some(bits) = parse_f32_bits(token.text).filter(|_| token.kind == Kind::Number) {
             self.skip_number(negative);
             return Ok(Operand::F32(bits ^ (u32::from(negative) << 31)));
@@ -160,10 +146,7 @@ impl<'t> Parser<'t> {
                 Some("z") => Some('z'),
                 Some("w") => Some('w'),
                 Some(other) => {
-                    return Err(self.cursor.error(
-                        token,
-                        &format!("`{}` has no element `.{other}`", token.text),
-                    ));
+                    return Err(self.cursor.error(token, &format!("`{}` has no element `.{other}`", token.text)));
                 }
             };
             return Ok(Operand::Special(name, axis));
@@ -191,9 +174,7 @@ impl<'t> Parser<'t> {
                 Operand::Reg(reg) => AddressBase::Reg(reg),
                 Operand::Symbol(symbol, _) => AddressBase::Symbol(symbol),
                 _ => {
-                    return Err(self
-                        .cursor
-                        .error(token, &format!("`{}` is not an address", token.text)));
+                    return Err(self.cursor.error(token, &format!("`{}` is not an address", token.text)));
                 }
             }
         } else {
@@ -222,20 +203,12 @@ impl<'t> Parser<'t> {
         }
         let nearest = body.scopes.nearest(token.text);
         let hint = nearest.map_or(String::new(), |near| format!("; `{near}` is"));
-        let message = format!(
-            "`{}` is not declared in `{}`{hint}",
-            token.text,
-            body.name()
-        );
+        let message = format!("`{}` is not declared in `{}`{hint}", token.text, body.name());
         Err(self.cursor.error(token, &message))
     }
 
     /// The operands of `bra` and `brx.idx`: labels may be defined further down, so they wait.
-    pub(crate) fn branch_operands(
-        &mut self,
-        body: &mut Body<'t>,
-        indexed: bool,
-    ) -> Result<Vec<Operand>> {
+    pub(crate) fn branch_operands(&mut self, body: &mut Body<'t>, indexed: bool) -> Result<Vec<Operand>> {
         let mut operands = Vec::new();
         if indexed {
             operands.push(self.operand(body)?);
@@ -245,18 +218,12 @@ impl<'t> Parser<'t> {
         let names: Vec<&'t str> = match (indexed, body.targets.get(token.text)) {
             (true, Some(list)) => list.clone(),
             (true, None) => {
-                return Err(self
-                    .cursor
-                    .error(token, "no `.branchtargets` of that name stands above"));
+                return Err(self.cursor.error(token, "no `.branchtargets` of that name stands above"));
             }
             (false, _) => vec![token.text],
         };
         body.wait_for_labels(operands.len(), names, token);
-        operands.push(if indexed {
-            Operand::Targets([].into())
-        } else {
-            Operand::Label(BlockId(0))
-        });
+        operands.push(if indexed { Operand::Targets([].into()) } else { Operand::Label(BlockId(0)) });
         self.cursor.expect(b';')?;
         Ok(operands)
     }

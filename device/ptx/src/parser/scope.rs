@@ -30,10 +30,7 @@ struct Scope<'t> {
 
 impl<'t> Scopes<'t> {
     pub(crate) fn open(&mut self) {
-        self.scopes.push(Scope {
-            parent: self.current,
-            ..Scope::default()
-        });
+        self.scopes.push(Scope { parent: self.current, ..Scope::default() });
         self.current = self.scopes.len() - 1;
     }
 
@@ -50,10 +47,7 @@ impl<'t> Scopes<'t> {
 
     /// False if the name is taken in this very scope.
     pub(crate) fn define(&mut self, name: Arc<str>, meaning: Name) -> bool {
-        self.scopes[self.current]
-            .names
-            .insert(name, meaning)
-            .is_none()
+        self.scopes[self.current].names.insert(name, meaning).is_none()
     }
 
     pub(crate) fn define_label(&mut self, name: &'t str, at: u32) -> bool {
@@ -61,33 +55,23 @@ impl<'t> Scopes<'t> {
     }
 
     pub(crate) fn find(&self, name: &str) -> Option<&Name> {
-        self.from(self.current)
-            .find_map(|scope| scope.names.get(name))
+        self.from(self.current).find_map(|scope| scope.names.get(name))
     }
 
     /// The instruction a label stands before, seen from `scope`.
     pub(crate) fn find_label(&self, scope: usize, name: &str) -> Option<u32> {
-        self.from(scope)
-            .find_map(|scope| scope.labels.get(name).copied())
+        self.from(scope).find_map(|scope| scope.labels.get(name).copied())
     }
 
     /// The labels of all scopes, for splitting blocks.
     pub(crate) fn labels(&self) -> impl Iterator<Item = (&'t str, u32)> + '_ {
-        self.scopes
-            .iter()
-            .flat_map(|scope| scope.labels.iter().map(|(name, at)| (*name, *at)))
+        self.scopes.iter().flat_map(|scope| scope.labels.iter().map(|(name, at)| (*name, *at)))
     }
 
     /// The known name nearest to `name`, if one is near.
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
         self.from(self.current)
-            .flat_map(|scope| {
-                scope
-                    .names
-                    .keys()
-                    .map(|name| &**name)
-                    .chain(scope.labels.keys().copied())
-            })
+            .flat_map(|scope| scope.names.keys().map(|name| &**name).chain(scope.labels.keys().copied()))
             .map(|known| (strsim::damerau_levenshtein(known, name), known))
             .filter(|(distance, _)| *distance <= 2)
             .min()

@@ -52,27 +52,17 @@ impl Parser<'_> {
         let element = u64::from(ty.bytes() * lanes);
         let mut dimensions = Vec::new();
         while self.cursor.eat(b'[') {
-            dimensions.push(if self.cursor.is(b']') {
-                None
-            } else {
-                Some(self.cursor.integer()?)
-            });
+            dimensions.push(if self.cursor.is(b']') { None } else { Some(self.cursor.integer()?) });
             self.cursor.expect(b']')?;
         }
-        let init = if self.cursor.eat(b'=') {
-            Some(self.initializer(ty)?)
-        } else {
-            None
-        };
+        let init = if self.cursor.eat(b'=') { Some(self.initializer(ty)?) } else { None };
         let mut size = element;
         let mut unsized_array = false;
         for (place, dimension) in dimensions.iter().enumerate() {
             let length = match (dimension, &init) {
                 (Some(length), _) => u64::try_from(*length).ok(),
                 // `x[] = { … }`: as long as its initialiser.
-                (None, Some(init)) if place == 0 => {
-                    Some((init.bytes.len() as u64).div_ceil(element))
-                }
+                (None, Some(init)) if place == 0 => Some((init.bytes.len() as u64).div_ceil(element)),
                 (None, _) => {
                     unsized_array = true;
                     Some(0)
@@ -81,35 +71,19 @@ impl Parser<'_> {
             size = length
                 .and_then(|length| size.checked_mul(length))
                 .filter(|size| i64::try_from(*size).is_ok())
-                .ok_or_else(|| {
-                    self.cursor
-                        .error(token, &format!("the size of `{name}` does not fit"))
-                })?;
+                .ok_or_else(|| self.cursor.error(token, &format!("the size of `{name}` does not fit")))?;
         }
         let init = init.map(|init| self.fit(init, size, token)).transpose()?;
         let align = align.unwrap_or(ty.bytes() * lanes);
         if !align.is_power_of_two() {
-            return Err(self.cursor.error(
-                token,
-                &format!("the alignment of `{name}` is {align}, not a power of two"),
-            ));
+            return Err(self.cursor.error(token, &format!("the alignment of `{name}` is {align}, not a power of two")));
         }
-        Ok(Variable {
-            name,
-            ty,
-            align,
-            size,
-            unsized_array,
-            init,
-        })
+        Ok(Variable { name, ty, align, size, unsized_array, init })
     }
 
     fn fit(&self, init: Init, size: u64, at: crate::lexer::Token<'_>) -> Result<Init> {
         if init.bytes.len() as u64 > size {
-            let message = format!(
-                "the initialiser has {} bytes, the variable {size}",
-                init.bytes.len()
-            );
+            let message = format!("the initialiser has {} bytes, the variable {size}", init.bytes.len());
             return Err(self.cursor.error(at, &message));
         }
         Ok(init)

@@ -48,13 +48,6 @@ fn add(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         ["s32"] => Type::S32,
         other => return Err(format!("`.{}`", other.join("."))),
     };
-    let slots = [
-        decoder.dst(d, ty)?,
-        decoder.src(a, ty)?,
-        decoder.src(b, ty)?,
-    ];
-    Ok(Decoded::Lane(
-        binary::<AddU32>(decoder.level()),
-        Args::of(&slots, 0),
-    ))
+    let slots = [decoder.dst(d, ty)?, decoder.src(a, ty)?, decoder.src(b, ty)?];
+    Ok(Decoded::Lane(binary::<AddU32>(decoder.level()), Args::of(&slots, 0)))
 }

@@ -44,8 +44,5 @@ const FAMILIES: &[&[(&str, DecodeFn)]] = &[arith::OPCODES];
 /// The decode function of an opcode.
 pub(crate) fn find(opcode: &str) -> Option<DecodeFn> {
     static TABLE: OnceLock<HashMap<&'static str, DecodeFn>> = OnceLock::new();
-    TABLE
-        .get_or_init(|| FAMILIES.iter().copied().flatten().copied().collect())
-        .get(opcode)
-        .copied()
+    TABLE.get_or_init(|| FAMILIES.iter().copied().flatten().copied().collect()).get(opcode).copied()
 }

@@ -90,35 +90,23 @@ pub fn grid_dim() -> UVec3 {
 #[must_use]
 pub fn index() -> u32 {
     let (block, grid, dim, thread) = (block_idx(), grid_dim(), block_dim(), thread_idx());
-    let block = block.x.wrapping_add(
-        grid.x
-            .wrapping_mul(block.y.wrapping_add(grid.y.wrapping_mul(block.z))),
-    );
+    let block = block.x.wrapping_add(grid.x.wrapping_mul(block.y.wrapping_add(grid.y.wrapping_mul(block.z))));
     let thread = thread.x + dim.x * (thread.y + dim.y * thread.z);
-    block
-        .wrapping_mul(dim.x * dim.y * dim.z)
-        .wrapping_add(thread)
+    block.wrapping_mul(dim.x * dim.y * dim.z).wrapping_add(thread)
 }
 
 /// Index along x over the whole grid. Wraps past 2^32 threads; [`grid_stride`] does not.
 #[inline(always)]
 #[must_use]
 pub fn index_1d() -> u32 {
-    block_idx_x()
-        .wrapping_mul(block_dim_x())
-        .wrapping_add(thread_idx_x())
+    block_idx_x().wrapping_mul(block_dim_x()).wrapping_add(thread_idx_x())
 }
 
 /// Index along x and y over the whole grid.
 #[inline(always)]
 #[must_use]
 pub fn index_2d() -> UVec2 {
-    UVec2::new(
-        index_1d(),
-        block_idx_y()
-            .wrapping_mul(block_dim_y())
-            .wrapping_add(thread_idx_y()),
-    )
+    UVec2::new(index_1d(), block_idx_y().wrapping_mul(block_dim_y()).wrapping_add(thread_idx_y()))
 }
 
 /// Index along x, y and z over the whole grid.
@@ -126,13 +114,7 @@ pub fn index_2d() -> UVec2 {
 #[must_use]
 pub fn index_3d() -> UVec3 {
     let xy = index_2d();
-    UVec3::new(
-        xy.x,
-        xy.y,
-        block_idx_z()
-            .wrapping_mul(block_dim_z())
-            .wrapping_add(thread_idx_z()),
-    )
+    UVec3::new(xy.x, xy.y, block_idx_z().wrapping_mul(block_dim_z()).wrapping_add(thread_idx_z()))
 }
 
 /// True for one thread of the launch: the first of the first block.

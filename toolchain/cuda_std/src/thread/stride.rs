@@ -39,15 +39,8 @@ impl GridStride {
     #[inline(always)]
     fn new(first: usize, stride: usize, end: usize) -> Self {
         // Keeps `next + stride` from wrapping round: it is computed only for `next < end`, and a stride is at most 2^41.
-        assert!(
-            end <= isize::MAX as usize,
-            "more elements than can be addressed"
-        );
-        Self {
-            next: first,
-            stride,
-            end,
-        }
+        assert!(end <= isize::MAX as usize, "more elements than can be addressed");
+        Self { next: first, stride, end }
     }
 }
 
