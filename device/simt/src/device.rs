@@ -5,7 +5,9 @@ use std::sync::Arc;
 use crate::counters::Counters;
 use crate::fault::Fault;
 use crate::memory::Memory;
-use crate::program::Program;
+use crate::pool::Workers;
+use crate::program::{NEWEST_SM, Program};
+use crate::run::Launch;
 
 /// What the device says of itself.
 #[derive(Debug, Clone)]
@@ -49,25 +51,44 @@ pub struct LaunchConfig {
 
 /// The CPU device.
 #[derive(Debug)]
-pub struct Device {}
+pub struct Device {
+    facts: Facts,
+    memory: Arc<Memory>,
+    workers: Workers,
+}
 
 impl Device {
     /// A device that runs blocks on `threads` cores (at least 1) over `memory`.
     #[must_use]
     pub fn new(threads: usize, memory: Arc<Memory>) -> Self {
-        let _ = (threads, memory);
-        todo!()
+        let threads = threads.max(1);
+        let facts = Facts {
+            name: format!("gridstride CPU device ({threads} core{})", if threads == 1 { "" } else { "s" }),
+            multiprocessors: u32::try_from(threads).unwrap_or(u32::MAX),
+            warp_size: 32,
+            sm: NEWEST_SM,
+            max_threads_per_block: 1024,
+            max_block: [1024, 1024, 64],
+            max_grid: [i32::MAX as u32, 65535, 65535],
+            shared_per_block: 48 << 10,
+            shared_per_block_optin: 227 << 10,
+            constant_bytes: 64 << 10,
+        };
+        Self { facts, memory, workers: Workers::new(threads) }
     }
+
     /// What the device says of itself.
     #[must_use]
     pub fn facts(&self) -> &Facts {
-        todo!()
+        &self.facts
     }
+
     /// Its memory.
     #[must_use]
     pub fn memory(&self) -> &Arc<Memory> {
-        todo!()
+        &self.memory
     }
+
     /// Runs kernel number `kernel` of `program` to its end. `params` is the parameter buffer
     /// ([`crate::KernelInfo::params`]); the shape has been checked against [`Facts`] by the caller. What kernels print
     /// goes to standard output when the launch ends.
@@ -75,15 +96,18 @@ impl Device {
     /// Callable from several threads at once.
     ///
     /// # Errors
-    /// The first fault; blocks that had not started by then do not run.
+    /// The fault of the first block (in the order of the grid) that had one; blocks that had not started by then do not run.
+    ///
+    /// # Panics
+    /// When `kernel` is not below the number of the program's kernels.
     pub fn launch(
         &self,
-        program: &Program,
+        program: &Arc<Program>,
         kernel: usize,
         config: &LaunchConfig,
         params: &[u8],
     ) -> Result<Counters, Box<Fault>> {
-        let _ = (program, kernel, config, params);
-        todo!()
+        let launch = Launch::new(program.clone(), kernel, *config, params, &self.memory, self.facts.multiprocessors);
+        self.workers.run(Arc::new(launch))
     }
 }

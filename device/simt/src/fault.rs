@@ -34,7 +34,7 @@ pub enum FaultKind {
     OutOfBounds {
         /// State space of the access.
         space: Space,
-        /// `read`, `write` or `atomic`.
+        /// Read, write or atomic.
         access: Access,
         /// First byte.
         address: u64,
@@ -47,7 +47,7 @@ pub enum FaultKind {
     Misaligned {
         /// State space of the access.
         space: Space,
-        /// `read`, `write` or `atomic`.
+        /// Read, write or atomic.
         access: Access,
         /// First byte.
         address: u64,
@@ -92,10 +92,72 @@ pub enum Access {
     Atomic,
 }
 
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Atomic => "atomic",
+        })
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OutOfBounds { space, access, address, size, nearest } => {
+                write!(f, "{access} of {size} bytes at {address:#x} is out of bounds of {space} memory")?;
+                match nearest {
+                    Some(near) => write!(f, "; {}", distance(*address, *size, *near)),
+                    None => Ok(()),
+                }
+            }
+            Self::Misaligned { space, access, address, needed } => {
+                write!(
+                    f,
+                    "{access} at {address:#x} in {space} memory is misaligned: it needs a multiple of {needed} bytes"
+                )
+            }
+            Self::Trap => f.write_str("the kernel executed a trap"),
+            Self::Assert { message, file, line, .. } => write!(f, "{file}:{line}: {message}"),
+            Self::Deadlock { detail } => write!(f, "deadlock: no thread of the block can go on; {detail}"),
+            Self::BadTarget { detail } => f.write_str(detail),
+            Self::StackOverflow => f.write_str("calls nest deeper than the local memory of a thread allows"),
+        }
+    }
+}
+
+/// Where an access lies as seen from the nearest allocation.
+fn distance(address: u64, size: u32, near: Allocation) -> String {
+    let Allocation { base, size: bytes, .. } = near;
+    let end = base + bytes;
+    if address >= end {
+        format!(
+            "it starts {} bytes behind the end of the nearest allocation ({bytes} bytes at {base:#x})",
+            address - end
+        )
+    } else if address < base {
+        format!("it starts {} bytes before the nearest allocation ({bytes} bytes at {base:#x})", base - address)
+    } else {
+        let over = address + u64::from(size) - end;
+        format!("its last {over} bytes are behind the end of the allocation ({bytes} bytes at {base:#x})")
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let _ = f;
-        todo!()
+        let Self { kind, kernel, block: [bx, by, bz], thread, ptx_line, instruction, loc } = self;
+        write!(f, "{kind} (kernel `{kernel}`, block ({bx}, {by}, {bz})")?;
+        if let Some([x, y, z]) = thread {
+            write!(f, ", thread ({x}, {y}, {z})")?;
+        }
+        if let Some(loc) = loc {
+            write!(f, ", at {}:{}", loc.file, loc.line)?;
+        }
+        if *ptx_line > 0 {
+            write!(f, ", PTX line {ptx_line}: `{instruction}`")?;
+        }
+        f.write_str(")")
     }
 }
 

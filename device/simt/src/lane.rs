@@ -79,8 +79,10 @@ pub(crate) struct Lanes<'a> {
     pub(crate) launch: &'a crate::launch::LaunchContext<'a>,
     /// What the lane function counts: atomics always, memory requests where `LaunchContext::count_memory` is set.
     pub(crate) counters: &'a mut Counters,
-    /// The last allocation that this warp's accesses fell into, so that the next one need not look.
-    pub(crate) recent: crate::memory::RecentRange,
+    /// The allocations that this warp's accesses fell into lately.
+    pub(crate) recent: crate::memory::RecentRanges,
+    /// Accesses that may wait for another thread (atomics, volatile and acquiring loads): a loop that makes them may spin.
+    pub(crate) spins: u32,
 }
 
 /// A register element.

@@ -6,15 +6,26 @@
 //! Program + LaunchConfig + parameters -- Device::launch --> Counters | Fault
 //! ```
 
+mod barrier;
+mod code;
+mod control;
 mod counters;
 mod decode;
 mod device;
+mod engine;
 mod fault;
+mod flow;
+mod frame;
 mod lane;
 mod launch;
 mod memory;
 mod ops;
+mod pool;
+mod printf;
 mod program;
+mod run;
+mod system;
+mod warp;
 
 pub use counters::Counters;
 pub use device::{Device, Facts, LaunchConfig};

@@ -1,10 +1,16 @@
 //! A module made ready to run: instructions decoded to lane functions, variables given addresses.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use gridstride_ptx::{LaunchBounds, Module, PtxVersion, Target};
+use gridstride_ptx::{
+    FuncId, Function, GlobalId, LaunchBounds, Module, Operand, Param, PtxVersion, Space, Symbol, Target, VarId,
+};
 
-use crate::memory::Memory;
+use crate::code::Code;
+use crate::flow;
+use crate::lane::Level;
+use crate::memory::{AllocKind, Memory};
 
 /// Why a module cannot be loaded. Every case names the line, and the instruction and kernel where there is one.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -77,9 +83,30 @@ pub struct KernelInfo {
     pub bounds: LaunchBounds,
 }
 
+/// Highest compute capability times ten whose PTX the CPU device takes.
+pub(crate) const NEWEST_SM: u32 = 121;
+
 /// A loaded module. Dropping it frees its variables.
 #[derive(Debug)]
-pub struct Program {}
+pub struct Program {
+    pub(crate) module: Arc<Module>,
+    memory: Arc<Memory>,
+    infos: Vec<KernelInfo>,
+    pub(crate) kernels: Vec<Kernel>,
+    variables: Vec<Option<(u64, u64)>>,
+}
+
+/// What a launch of one kernel needs.
+#[derive(Debug, Clone)]
+pub(crate) struct Kernel {
+    /// Position of the entry in `codes`.
+    pub(crate) entry: usize,
+    /// Decoded functions by their number in the module; those that the kernel cannot reach are absent.
+    pub(crate) codes: Arc<[Option<Arc<Code>>]>,
+    pub(crate) static_shared: u32,
+    /// Local memory a lane, all activations together.
+    pub(crate) local_bytes: u32,
+}
 
 impl Program {
     /// Decodes `module` and gives its variables addresses in `memory`.
@@ -87,34 +114,338 @@ impl Program {
     /// # Errors
     /// See [`LoadError`]; nothing stays allocated.
     pub fn load(module: &Module, memory: &Arc<Memory>) -> Result<Self, LoadError> {
-        let _ = (module, memory);
-        todo!()
+        if module.target.sm > NEWEST_SM {
+            return Err(LoadError::Target { target: module.target.to_string(), supported: NEWEST_SM });
+        }
+        let mut program = Self {
+            module: Arc::new(module.clone()),
+            memory: memory.clone(),
+            infos: Vec::new(),
+            kernels: Vec::new(),
+            variables: Vec::new(),
+        };
+        program.place_variables()?;
+        program.initialize()?;
+        let mut shared_free = HashMap::new();
+        let entries = module.functions.iter().enumerate().filter(|(_, f)| f.is_entry && !f.blocks.is_empty());
+        for (at, function) in entries {
+            let kernel = program.kernel_of(at, &mut shared_free)?;
+            program.infos.push(program.info(function, &kernel));
+            program.kernels.push(kernel);
+        }
+        Ok(program)
     }
+
     /// `.version` of the text.
     #[must_use]
     pub fn version(&self) -> PtxVersion {
-        todo!()
+        self.module.version
     }
+
     /// `.target` of the text.
     #[must_use]
     pub fn target(&self) -> Target {
-        todo!()
+        self.module.target
     }
+
     /// The kernels, in order of the text.
     #[must_use]
     pub fn kernels(&self) -> &[KernelInfo] {
-        todo!()
+        &self.infos
     }
+
     /// Position in [`Program::kernels`] of the kernel `name`.
     #[must_use]
     pub fn kernel(&self, name: &str) -> Option<usize> {
-        let _ = name;
-        todo!()
+        self.infos.iter().position(|info| &*info.name == name)
     }
+
     /// Address and size in bytes of the module-scope variable `name` (`.global` or `.const`).
     #[must_use]
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
-        let _ = name;
-        todo!()
+        let at = self.module.globals.iter().position(|global| &*global.name == name)?;
+        self.variables[at]
+    }
+
+    fn place_variables(&mut self) -> Result<(), LoadError> {
+        for at in 0..self.module.globals.len() {
+            let global = &self.module.globals[at];
+            let place = match (global.space, global.size) {
+                (Space::Shared, _) | (_, None) => None,
+                // An address of its own even for a variable of no bytes.
+                (_, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleGlobal)?, size)),
+            };
+            self.variables.push(place);
+        }
+        Ok(())
+    }
+
+    fn initialize(&self) -> Result<(), LoadError> {
+        for (global, place) in self.module.globals.iter().zip(&self.variables) {
+            let (Some(init), Some((address, _))) = (&global.init, place) else { continue };
+            let mut bytes = init.bytes.clone();
+            for reloc in &init.relocs {
+                let target = match reloc.symbol {
+                    Symbol::Global(id) => self.variables[id.0 as usize].map(|(address, _)| address),
+                    Symbol::Func(id) => Some(function_address(id)),
+                    Symbol::Var(_) => None,
+                };
+                let target = target.ok_or_else(|| LoadError::Undefined {
+                    line: global.line,
+                    symbol: format!("an address in the initialiser of {}", global.name),
+                })?;
+                let value = (target.wrapping_add(reloc.addend.cast_unsigned())) >> reloc.shift;
+                let (from, width) = (reloc.offset as usize, reloc.width as usize);
+                bytes[from..from + width].copy_from_slice(&value.to_le_bytes()[..width]);
+            }
+            self.memory.write(*address, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Decodes what the kernel can reach. Functions that touch no shared variable are decoded once for all kernels.
+    fn kernel_of(&self, entry: usize, shared_free: &mut HashMap<usize, Arc<Code>>) -> Result<Kernel, LoadError> {
+        let reached = self.reachable(entry);
+        let layout = Layout::of(&self.module, &self.variables, &reached);
+        let mut codes: Vec<Option<Arc<Code>>> = vec![None; self.module.functions.len()];
+        for &at in &reached {
+            let function = &self.module.functions[at];
+            if function.blocks.is_empty() {
+                continue;
+            }
+            if let Some(code) = shared_free.get(&at) {
+                codes[at] = Some(code.clone());
+                continue;
+            }
+            let code = Arc::new(flow::decode(&self.module, at, &layout, Level::detect())?);
+            if !touches_shared(&self.module, function) {
+                shared_free.insert(at, code.clone());
+            }
+            codes[at] = Some(code);
+        }
+        let local_bytes = local_bytes(&self.module, entry, &codes);
+        Ok(Kernel { entry, codes: codes.into(), static_shared: layout.static_shared, local_bytes })
+    }
+
+    fn reachable(&self, entry: usize) -> BTreeSet<usize> {
+        let pointed: Vec<usize> = (self.module.globals.iter().filter_map(|g| g.init.as_ref()))
+            .flat_map(|init| &init.relocs)
+            .filter_map(|reloc| if let Symbol::Func(id) = reloc.symbol { Some(id.0 as usize) } else { None })
+            .collect();
+        let mut reached = BTreeSet::new();
+        let mut waiting = vec![entry];
+        let mut pointed = Some(pointed);
+        while let Some(at) = waiting.pop() {
+            if !reached.insert(at) {
+                continue;
+            }
+            let function = &self.module.functions[at];
+            waiting.extend(named_functions(function));
+            // An indirect call may go to any function whose address stands in a variable.
+            if function.instrs.iter().any(is_indirect_call) {
+                waiting.extend(pointed.take().unwrap_or_default());
+            }
+        }
+        reached
+    }
+
+    fn info(&self, function: &Function, kernel: &Kernel) -> KernelInfo {
+        let params = param_layout(function);
+        let bounds = function.bounds;
+        let threads = |shape: [u32; 3]| shape.iter().product::<u32>();
+        let max_threads = bounds.required_threads.or(bounds.max_threads).map_or(1024, threads).min(1024);
+        let words =
+            |ty: gridstride_ptx::Type| if ty == gridstride_ptx::Type::Pred { 0 } else { ty.bytes().div_ceil(4) };
+        let registers: u32 = function.regs.iter().map(|reg| words(reg.ty)).sum();
+        let constant = |g: &&gridstride_ptx::Global| g.space == Space::Const;
+        let const_bytes: u64 = self.module.globals.iter().filter(constant).filter_map(|g| g.size).sum();
+        KernelInfo {
+            name: function.name.clone(),
+            param_bytes: params.last().map_or(0, |last| last.offset + last.size),
+            params,
+            static_shared: kernel.static_shared,
+            local_bytes: kernel.local_bytes,
+            const_bytes: u32::try_from(const_bytes).unwrap_or(u32::MAX),
+            registers: registers.min(255),
+            max_threads,
+            bounds,
+        }
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        for (address, _) in self.variables.iter().flatten() {
+            // An error would mean that someone freed it already; there is nothing left to do then.
+            let _ = self.memory.free(*address);
+        }
+    }
+}
+
+/// Addresses of variables as one kernel sees them.
+#[derive(Debug)]
+pub(crate) struct Layout {
+    globals: Vec<Option<u64>>,
+    /// Offsets of `.shared` variables declared inside functions, by function.
+    shared_vars: HashMap<(Arc<str>, VarId), u32>,
+    static_shared: u32,
+}
+
+impl Layout {
+    fn of(module: &Module, variables: &[Option<(u64, u64)>], reached: &BTreeSet<usize>) -> Self {
+        let mut layout = Self {
+            globals: variables.iter().map(|place| place.map(|(address, _)| address)).collect(),
+            shared_vars: HashMap::new(),
+            static_shared: 0,
+        };
+        let used: BTreeSet<u32> = reached.iter().flat_map(|at| named_globals(&module.functions[*at])).collect();
+        for &id in &used {
+            let global = &module.globals[id as usize];
+            if let (Space::Shared, Some(size)) = (global.space, global.size) {
+                layout.globals[id as usize] = Some(u64::from(layout.place(global.align, size)));
+            }
+        }
+        for &at in reached {
+            let function = &module.functions[at];
+            for (id, var) in
+                function.vars.iter().enumerate().filter(|(_, var)| var.space == Space::Shared && var.size > 0)
+            {
+                let place = layout.place(var.align, var.size);
+                layout.shared_vars.insert((function.name.clone(), VarId(id as u32)), place);
+            }
+        }
+        // Dynamic shared memory lies behind the static variables; all unsized arrays are the same memory.
+        let dynamic = layout.static_shared.next_multiple_of(16);
+        for &id in &used {
+            let global = &module.globals[id as usize];
+            if global.space == Space::Shared && global.size.is_none() {
+                layout.globals[id as usize] = Some(u64::from(dynamic.next_multiple_of(global.align.max(1))));
+            }
+        }
+        for &at in reached {
+            let function = &module.functions[at];
+            for (id, _) in
+                function.vars.iter().enumerate().filter(|(_, var)| var.space == Space::Shared && var.size == 0)
+            {
+                layout.shared_vars.insert((function.name.clone(), VarId(id as u32)), dynamic);
+            }
+        }
+        layout
+    }
+
+    fn place(&mut self, align: u32, size: u64) -> u32 {
+        let at = self.static_shared.next_multiple_of(align.max(1));
+        self.static_shared = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
+        at
+    }
+
+    pub(crate) fn global(&self, id: GlobalId) -> Option<u64> {
+        self.globals[id.0 as usize]
+    }
+
+    pub(crate) fn shared_var(&self, function: &Arc<str>, id: VarId) -> Option<u32> {
+        self.shared_vars.get(&(function.clone(), id)).copied()
+    }
+}
+
+/// First of the addresses that stand for functions: no memory is there.
+const FUNCTIONS: u64 = 3 << 48;
+
+/// What `mov.u64 d, function` gives.
+pub(crate) fn function_address(id: FuncId) -> u64 {
+    FUNCTIONS + 16 * u64::from(id.0)
+}
+
+/// The function that an address stands for.
+pub(crate) fn function_at(address: u64) -> Option<usize> {
+    let offset = address.checked_sub(FUNCTIONS)?;
+    (offset % 16 == 0).then(|| usize::try_from(offset / 16).ok())?
+}
+
+/// Where a kernel's parameters lie in its parameter buffer (PTX ISA, "Kernel Function Parameters"): in order, each
+/// aligned to itself.
+pub(crate) fn param_layout(function: &Function) -> Vec<ParamLayout> {
+    let mut end = 0u32;
+    let vars = function.params.iter().filter_map(|param| match param {
+        Param::Var(id) => function.vars.get(id.0 as usize),
+        Param::Reg(_) => None,
+    });
+    vars.map(|var| {
+        let offset = end.next_multiple_of(var.align.max(1));
+        let size = u32::try_from(var.size).unwrap_or(u32::MAX / 4);
+        end = offset.saturating_add(size);
+        ParamLayout { offset, size, align: var.align }
+    })
+    .collect()
+}
+
+fn symbols(function: &Function) -> impl Iterator<Item = Symbol> {
+    fn of(operand: &Operand, found: &mut Vec<Symbol>) {
+        match operand {
+            Operand::Symbol(symbol, _) | Operand::Address(gridstride_ptx::AddressBase::Symbol(symbol), _) => {
+                found.push(*symbol);
+            }
+            Operand::List(parts) | Operand::Vector(parts) => parts.iter().for_each(|part| of(part, found)),
+            _ => {}
+        }
+    }
+    let mut found = Vec::new();
+    function.instrs.iter().flat_map(|instr| &instr.operands).for_each(|operand| of(operand, &mut found));
+    found.into_iter()
+}
+
+fn named_functions(function: &Function) -> impl Iterator<Item = usize> {
+    symbols(function).filter_map(|symbol| if let Symbol::Func(id) = symbol { Some(id.0 as usize) } else { None })
+}
+
+fn named_globals(function: &Function) -> impl Iterator<Item = u32> {
+    symbols(function).filter_map(|symbol| if let Symbol::Global(id) = symbol { Some(id.0) } else { None })
+}
+
+fn touches_shared(module: &Module, function: &Function) -> bool {
+    function.vars.iter().any(|var| var.space == Space::Shared)
+        || named_globals(function).any(|id| module.globals[id as usize].space == Space::Shared)
+}
+
+fn is_indirect_call(instr: &gridstride_ptx::Instr) -> bool {
+    &*instr.opcode == "call" && instr.operands.iter().any(|operand| matches!(operand, Operand::Reg(_)))
+}
+
+/// Local memory for the functions that recursion or indirect calls may nest without a bound known here.
+const OPEN_ENDED_STACK: u32 = 16 << 10;
+
+/// Local memory of the longest chain of calls; generous where calls may nest without a bound.
+fn local_bytes(module: &Module, entry: usize, codes: &[Option<Arc<Code>>]) -> u32 {
+    let mut walk = StackWalk { module, codes, known: HashMap::new(), path: Vec::new(), open: false };
+    let bytes = walk.deepest(entry);
+    if walk.open { bytes + OPEN_ENDED_STACK } else { bytes }
+}
+
+struct StackWalk<'a> {
+    module: &'a Module,
+    codes: &'a [Option<Arc<Code>>],
+    known: HashMap<usize, u32>,
+    path: Vec<usize>,
+    open: bool,
+}
+
+impl StackWalk<'_> {
+    fn deepest(&mut self, at: usize) -> u32 {
+        let Some(code) = &self.codes[at] else { return 0 };
+        if let Some(known) = self.known.get(&at) {
+            return *known;
+        }
+        if self.path.contains(&at) || self.path.len() > 64 {
+            self.open = true;
+            return 0;
+        }
+        let function = &self.module.functions[at];
+        self.open |= function.instrs.iter().any(is_indirect_call);
+        self.path.push(at);
+        let below = named_functions(function).map(|callee| self.deepest(callee)).max().unwrap_or(0);
+        self.path.pop();
+        let bytes = code.local_bytes + below;
+        self.known.insert(at, bytes);
+        bytes
     }
 }
