@@ -3,7 +3,14 @@
 //! A decode function looks at one instruction as written and answers with the lane function that runs it. A modifier
 //! that it does not know is an error there, so no form is ever skipped or run as another.
 
-mod arith;
+mod bits;
+mod compare;
+mod convert;
+mod float;
+mod int;
+mod modifiers;
+mod mov;
+mod shape;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -39,10 +46,25 @@ pub(crate) enum Decoded {
 pub(crate) type DecodeFn = fn(&mut Decoder<'_>, &Instr) -> Result<Decoded, Reason>;
 
 /// The families. Control flow and barriers (`bra`, `brx`, `call`, `ret`, `exit`, `bar`, `barrier`) are the engine's.
-const FAMILIES: &[&[(&str, DecodeFn)]] = &[arith::OPCODES];
+const FAMILIES: &[&[(&str, DecodeFn)]] =
+    &[bits::OPCODES, compare::OPCODES, convert::OPCODES, float::OPCODES, int::OPCODES, mov::OPCODES];
 
 /// The decode function of an opcode.
 pub(crate) fn find(opcode: &str) -> Option<DecodeFn> {
     static TABLE: OnceLock<HashMap<&'static str, DecodeFn>> = OnceLock::new();
     TABLE.get_or_init(|| FAMILIES.iter().copied().flatten().copied().collect()).get(opcode).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_opcode_has_one_place() {
+        let mut names: Vec<&str> = FAMILIES.iter().copied().flatten().map(|(name, _)| *name).collect();
+        let all = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all);
+    }
 }
