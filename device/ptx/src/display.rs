@@ -1,19 +1,25 @@
 //! Instructions back to text, for messages.
 
-use std::fmt::{self, Write};
+use std::fmt::{self, Display, Formatter};
 
-use crate::module::{AddressBase, Function, Instr, Module, Operand, Symbol};
+use crate::module::{AddressBase, BlockId, Function, Instr, Module, Operand, RegId, Symbol};
 
 impl Module {
-    /// Instruction `at` of `function` as PTX.
+    /// Instruction `at` of `function` as PTX; nothing where there is no such instruction.
     #[must_use]
     pub fn instr_text(&self, function: &Function, at: usize) -> String {
-        let mut text = String::new();
-        if let Some(instr) = function.instrs.get(at) {
-            let printer = Printer { module: self, function };
-            printer.instr(&mut text, instr).expect("a String takes all text");
-        }
-        text
+        function.display_instr(self, at).to_string()
+    }
+}
+
+impl Function {
+    /// Instruction `at` as PTX; nothing where there is no such instruction. `module` is the one that has the function.
+    #[must_use]
+    pub fn display_instr<'a>(&'a self, module: &'a Module, at: usize) -> impl Display + 'a {
+        fmt::from_fn(move |f| match self.instrs.get(at) {
+            Some(instr) => Printer { module, function: self }.instr(f, instr),
+            None => Ok(()),
+        })
     }
 }
 
@@ -23,85 +29,101 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn instr(&self, out: &mut String, instr: &Instr) -> fmt::Result {
+    fn instr(&self, out: &mut Formatter<'_>, instr: &Instr) -> fmt::Result {
         if let Some(guard) = instr.guard {
             let not = if guard.negated { "!" } else { "" };
-            write!(out, "@{not}{} ", self.function.regs[guard.reg.0 as usize].name)?;
+            write!(out, "@{not}{} ", self.reg(guard.reg))?;
         }
         write!(out, "{}", instr.opcode)?;
         for modifier in &instr.modifiers {
             write!(out, ".{modifier}")?;
         }
         for (place, operand) in instr.operands.iter().enumerate() {
-            out.push_str(if place == 0 { " " } else { ", " });
+            out.write_str(if place == 0 { " " } else { ", " })?;
             self.operand(out, operand)?;
         }
         Ok(())
     }
 
-    fn operand(&self, out: &mut String, operand: &Operand) -> fmt::Result {
-        let reg = |id: crate::module::RegId| &self.function.regs[id.0 as usize].name;
-        let label = |id: crate::module::BlockId| {
-            let block = self.function.blocks.get(id.0 as usize).and_then(|b| b.label.as_deref());
-            block.map_or_else(|| format!("block {}", id.0), str::to_owned)
-        };
+    fn operand(&self, out: &mut Formatter<'_>, operand: &Operand) -> fmt::Result {
         match operand {
-            Operand::Reg(id) => write!(out, "{}", reg(*id)),
-            Operand::NotReg(id) => write!(out, "!{}", reg(*id)),
+            Operand::Reg(id) => write!(out, "{}", self.reg(*id)),
+            Operand::NotReg(id) => write!(out, "!{}", self.reg(*id)),
             Operand::Int(value) => write!(out, "{value}"),
             Operand::F32(bits) => write!(out, "0f{bits:08X}"),
             Operand::F64(bits) => write!(out, "0d{bits:016X}"),
             Operand::Special(name, None) => write!(out, "%{name}"),
             Operand::Special(name, Some(axis)) => write!(out, "%{name}.{axis}"),
             Operand::Symbol(symbol, offset) => {
-                write!(out, "{}", self.symbol(*symbol))?;
+                out.write_str(self.symbol(*symbol))?;
                 Self::offset(out, *offset)
             }
             Operand::Address(base, offset) => {
-                out.push('[');
-                match base {
-                    AddressBase::Reg(id) => write!(out, "{}", reg(*id))?,
-                    AddressBase::Symbol(symbol) => write!(out, "{}", self.symbol(*symbol))?,
-                    AddressBase::Absolute => {
-                        return write!(out, "{offset}]");
-                    }
-                }
-                Self::offset(out, *offset)?;
-                out.push(']');
-                Ok(())
+                out.write_str("[")?;
+                self.address(out, *base, *offset)?;
+                out.write_str("]")
             }
-            Operand::Vector(parts) => self.list(out, '{', parts, '}'),
-            Operand::List(parts) => self.list(out, '(', parts, ')'),
-            Operand::Sink => write!(out, "_"),
+            Operand::Vector(parts) => self.list(out, "{", parts, "}"),
+            Operand::List(parts) => match &parts[..] {
+                // An address with coordinates.
+                [Operand::Address(base, offset), rest @ ..] => {
+                    out.write_str("[")?;
+                    self.address(out, *base, *offset)?;
+                    self.list(out, ", ", rest, "]")
+                }
+                _ => self.list(out, "(", parts, ")"),
+            },
+            Operand::Sink => out.write_str("_"),
             Operand::Pair(first, second) => {
                 self.operand(out, first)?;
-                out.push('|');
+                out.write_str("|")?;
                 self.operand(out, second)
             }
-            Operand::Element(id, element) => write!(out, "{}.{element}", reg(*id)),
-            Operand::Label(block) => write!(out, "{}", label(*block)),
+            Operand::Element(id, element) => write!(out, "{}.{element}", self.reg(*id)),
+            Operand::Label(block) => self.label(out, *block),
             Operand::Targets(blocks) => {
-                let names: Vec<String> = blocks.iter().map(|b| label(*b)).collect();
-                write!(out, "{{{}}}", names.join(", "))
+                out.write_str("{")?;
+                for (place, block) in blocks.iter().enumerate() {
+                    out.write_str(if place == 0 { "" } else { ", " })?;
+                    self.label(out, *block)?;
+                }
+                out.write_str("}")
             }
-            Operand::Prototype(_) => write!(out, "<prototype>"),
+            Operand::Prototype(_) => out.write_str("<prototype>"),
         }
     }
 
-    fn list(&self, out: &mut String, open: char, parts: &[Operand], close: char) -> fmt::Result {
-        out.push(open);
+    fn address(&self, out: &mut Formatter<'_>, base: AddressBase, offset: i64) -> fmt::Result {
+        match base {
+            AddressBase::Absolute => return write!(out, "{offset}"),
+            AddressBase::Reg(id) => out.write_str(self.reg(id))?,
+            AddressBase::Symbol(symbol) => out.write_str(self.symbol(symbol))?,
+        }
+        Self::offset(out, offset)
+    }
+
+    fn list(&self, out: &mut Formatter<'_>, open: &str, parts: &[Operand], close: &str) -> fmt::Result {
+        out.write_str(open)?;
         for (place, part) in parts.iter().enumerate() {
-            if place > 0 {
-                out.push_str(", ");
-            }
+            out.write_str(if place == 0 { "" } else { ", " })?;
             self.operand(out, part)?;
         }
-        out.push(close);
-        Ok(())
+        out.write_str(close)
     }
 
-    fn offset(out: &mut String, offset: i64) -> fmt::Result {
+    fn offset(out: &mut Formatter<'_>, offset: i64) -> fmt::Result {
         if offset == 0 { Ok(()) } else { write!(out, "{offset:+}") }
+    }
+
+    fn label(&self, out: &mut Formatter<'_>, id: BlockId) -> fmt::Result {
+        match self.function.blocks.get(id.0 as usize).and_then(|block| block.label.as_deref()) {
+            Some(label) => out.write_str(label),
+            None => write!(out, "block {}", id.0),
+        }
+    }
+
+    fn reg(&self, id: RegId) -> &str {
+        &self.function.regs[id.0 as usize].name
     }
 
     fn symbol(&self, symbol: Symbol) -> &str {

@@ -121,7 +121,7 @@ pub struct Global {
     pub align: u32,
     /// Size in bytes; `None` for `.extern` arrays without a bound (dynamic shared memory).
     pub size: Option<u64>,
-    /// Initial bytes (padded with zeros to `size`), or `None` when the text gives none (then zero).
+    /// Initial contents, or `None` when the text gives none (then zero).
     pub init: Option<Init>,
     /// Line of the declaration, from 1.
     pub line: u32,
@@ -130,7 +130,8 @@ pub struct Global {
 /// Initial contents of a variable.
 #[derive(Debug, Clone, Default)]
 pub struct Init {
-    /// The bytes, little-endian; the places that relocations fill are zero.
+    /// The bytes, little-endian; the places that relocations fill are zero. Where there are fewer than the variable's
+    /// size, the rest is zero.
     pub bytes: Vec<u8>,
     /// Addresses to be filled in when the module is loaded.
     pub relocs: Vec<Reloc>,
@@ -179,9 +180,10 @@ pub struct Function {
     pub returns: Vec<Param>,
     /// True where the text says `.noreturn`.
     pub noreturn: bool,
-    /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg` as written.
+    /// `.maxntid`, `.reqntid`, `.minnctapersm`, `.maxnreg` and what it says of clusters, as written.
     pub bounds: LaunchBounds,
-    /// Registers. Names are kept for messages.
+    /// Registers, as far as they are used or declared by name (of a range `%r<100>` those that occur). Names are kept
+    /// for messages.
     pub regs: Vec<Register>,
     /// Addressable variables of the function, parameters included.
     pub vars: Vec<Var>,
@@ -204,6 +206,12 @@ pub struct LaunchBounds {
     pub min_blocks_per_multiprocessor: Option<u32>,
     /// `.maxnreg`
     pub max_registers: Option<u32>,
+    /// `.reqnctapercluster x, y, z`: the kernel runs in clusters of so many blocks.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: the launch must name a cluster shape.
+    pub explicit_cluster: bool,
+    /// `.maxclusterrank`
+    pub max_cluster_rank: Option<u32>,
 }
 
 /// Where a parameter lives.
@@ -254,7 +262,8 @@ pub struct Block {
     pub successors: Vec<BlockId>,
     /// Immediate post-dominator, or `None` when the paths from here meet only at the function's exit.
     pub ipdom: Option<BlockId>,
-    /// True when a back edge enters here (the block dominates a predecessor).
+    /// True when a back edge enters here: the block dominates a predecessor, or it is the first block reached of a loop
+    /// with several entries. Every cycle has one.
     pub loop_header: bool,
 }
 
@@ -317,17 +326,19 @@ pub enum Operand {
     Address(AddressBase, i64),
     /// `{a, b, …}` of a vector load, store or move.
     Vector(Vec<Operand>),
-    /// `_`
+    /// `_`: a result that is thrown away.
     Sink,
     /// `d|p`: a destination with a second (predicate) destination.
     Pair(Box<Operand>, Box<Operand>),
-    /// `r.x`, `r.h0` and the like: an element of a register.
+    /// `r.h0`, `r.b3` and the like: a part of a register. An element `v.x` of a vector register (`.reg .v4 .f32 v`) is
+    /// a register of its own, and `v` a [`Operand::Vector`] of them.
     Element(RegId, Arc<str>),
     /// A label of this function: the target of a `bra`.
     Label(BlockId),
     /// The name of a `.branchtargets` list: the targets of a `brx.idx`.
     Targets(Arc<[BlockId]>),
-    /// `( … )`: the return list or the argument list of a `call`.
+    /// `( … )`: the return list or the argument list of a `call`. Also an address with coordinates, as textures and
+    /// tensor maps have it: `[map, {x, y}]` is the list of the address and the vector.
     List(Vec<Operand>),
     /// A `.callprototype` label: the shapes of the returns and arguments of an indirect call.
     Prototype(Arc<Prototype>),

@@ -1,8 +1,8 @@
-//! Names and sizes of the fundamental types and state spaces.
+//! What the types of a module know of themselves: names, sizes, look-ups.
 
 use std::fmt;
 
-use crate::module::{PtxVersion, Space, Target, Type};
+use crate::module::{Function, Global, Module, Param, Prototype, PtxVersion, Space, Target, Type};
 
 macro_rules! types {
     ($($variant:ident $name:literal $bytes:literal),* $(,)?) => {
@@ -87,5 +87,40 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "sm_{}", self.sm)?;
         self.suffix.map_or(Ok(()), |suffix| write!(f, "{suffix}"))
+    }
+}
+
+impl Module {
+    /// The function or kernel of that name.
+    #[must_use]
+    pub fn function(&self, name: &str) -> Option<&Function> {
+        self.functions.iter().find(|function| &*function.name == name)
+    }
+
+    /// The module-scope variable of that name.
+    #[must_use]
+    pub fn global(&self, name: &str) -> Option<&Global> {
+        self.globals.iter().find(|global| &*global.name == name)
+    }
+}
+
+impl Function {
+    /// The shape of a call of this function.
+    #[must_use]
+    pub fn prototype(&self) -> Prototype {
+        let shapes = |params: &[Param]| params.iter().map(|param| self.shape(*param)).collect();
+        Prototype { returns: shapes(&self.returns), params: shapes(&self.params), noreturn: self.noreturn }
+    }
+
+    /// Alignment and size in bytes of a parameter.
+    #[must_use]
+    pub fn shape(&self, param: Param) -> (u32, u64) {
+        match param {
+            Param::Var(id) => (self.vars[id.0 as usize].align, self.vars[id.0 as usize].size),
+            Param::Reg(id) => {
+                let bytes = self.regs[id.0 as usize].ty.bytes();
+                (bytes, u64::from(bytes))
+            }
+        }
     }
 }

@@ -1,152 +1,77 @@
-//! Functions: parameters, directives, registers and the instructions of the body.
+//! Functions: parameters, directives and the statements of the body.
 
-use std::collections::HashMap;
-use std::sync::Arc;
-
-use super::Parser;
-use super::cursor::Result;
-use super::scope::{Name, Scopes};
-use crate::cfg;
+use super::{Parser, Result};
+use crate::ast::{Function, Param, RegisterName, Statement};
 use crate::lexer::{Kind, Token};
-use crate::module::{
-    FuncId, Function, Guard, Instr, LaunchBounds, Linkage, Loc, Operand, Param, Prototype, RegId, Register, Space, Var,
-    VarId,
-};
+use crate::module::{LaunchBounds, Linkage, Space};
 
-/// A function while its body is read.
-pub(crate) struct Body<'t> {
-    pub(crate) function: Function,
-    pub(crate) scopes: Scopes<'t>,
-    /// `.branchtargets` lists by label.
-    pub(crate) targets: HashMap<&'t str, Vec<&'t str>>,
-    waiting: Vec<Waiting<'t>>,
-    loc: Option<Loc>,
-}
-
-/// An operand that names labels.
-struct Waiting<'t> {
-    instr: usize,
-    operand: usize,
-    scope: usize,
-    names: Vec<&'t str>,
-    token: Token<'t>,
-}
-
-impl<'t> Body<'t> {
-    pub(crate) fn name(&self) -> &str {
-        &self.function.name
-    }
-
-    pub(crate) fn wait_for_labels(&mut self, operand: usize, names: Vec<&'t str>, token: Token<'t>) {
-        let (instr, scope) = (self.function.instrs.len(), self.scopes.current());
-        self.waiting.push(Waiting { instr, operand, scope, names, token });
-    }
-
-    fn add_register(&mut self, name: Arc<str>, ty: crate::module::Type) -> RegId {
-        self.function.regs.push(Register { name, ty });
-        RegId(index(self.function.regs.len() - 1))
-    }
-
-    fn add_var(&mut self, var: Var) -> VarId {
-        self.function.vars.push(var);
-        VarId(index(self.function.vars.len() - 1))
-    }
-}
-
-fn index(n: usize) -> u32 {
-    u32::try_from(n).expect("a text of less than 4 GiB has fewer than 2^32 of anything")
-}
+/// Nested `{ }` that no compiler writes.
+const MAX_DEPTH: u32 = 500;
 
 impl<'t> Parser<'t> {
     /// A function, after `.entry` or `.func`.
-    pub(crate) fn function(&mut self, linkage: Linkage, is_entry: bool, line: u32) -> Result<()> {
-        let mut body = Body {
-            function: Function {
-                name: "".into(),
-                is_entry,
-                linkage,
-                params: Vec::new(),
-                returns: Vec::new(),
-                noreturn: false,
-                bounds: LaunchBounds::default(),
-                regs: Vec::new(),
-                vars: Vec::new(),
-                instrs: Vec::new(),
-                blocks: Vec::new(),
-                line,
-            },
-            scopes: Scopes::default(),
-            targets: HashMap::new(),
-            waiting: Vec::new(),
-            loc: None,
-        };
-        body.scopes.open();
+    pub(crate) fn function(&mut self, linkage: Linkage, is_entry: bool) -> Result<Function<'t>> {
         if self.cursor.eat_dotted("attribute") {
-            self.skip_parens()?;
+            self.cursor.skip_parens()?;
         }
-        if self.cursor.is(b'(') {
-            body.function.returns = self.params(&mut body)?;
-        }
+        let returns = if self.cursor.is(b'(') { self.params()? } else { Vec::new() };
         let name = self.cursor.word("the name of the function")?;
-        body.function.name = self.cursor.intern(name.text);
-        if self.cursor.is(b'(') {
-            body.function.params = self.params(&mut body)?;
+        let params = if self.cursor.is(b'(') { self.params()? } else { Vec::new() };
+        let bounds = LaunchBounds::default();
+        let mut function = Function { name, is_entry, linkage, returns, params, noreturn: false, bounds, body: None };
+        while self.cursor.peek().kind == Kind::Dotted {
+            self.function_directive(&mut function)?;
         }
-        self.function_directives(&mut body.function)?;
-        if self.cursor.eat(b';') {
-            self.define_function(body.function)?;
-            return Ok(());
+        if !self.cursor.eat(b';') {
+            function.body = Some(self.body(name)?);
         }
-        // Declared before its body is read, so that it can call itself.
-        let declared = Function { blocks: Vec::new(), ..body.function.clone() };
-        self.define_function(declared)?;
-        self.body(&mut body)?;
-        self.finish(body)?;
-        Ok(())
+        Ok(function)
     }
 
-    fn function_directives(&mut self, function: &mut Function) -> Result<()> {
-        while self.cursor.peek().kind == Kind::Dotted {
-            let token = self.cursor.next();
-            let bounds = &mut function.bounds;
-            match token.text {
-                "noreturn" => function.noreturn = true,
-                "maxntid" => bounds.max_threads = Some(self.three()?),
-                "reqntid" => bounds.required_threads = Some(self.three()?),
-                "minnctapersm" | "maxnctapersm" => {
-                    bounds.min_blocks_per_multiprocessor = Some(self.cursor.count("it")?)
-                }
-                "maxnreg" => bounds.max_registers = Some(self.cursor.count("the register limit")?),
-                // Hints to the assembler's optimiser; they change no result.
-                "pragma" => self.skip_statement()?,
-                "abi_preserve" | "abi_preserve_control" => {
-                    self.cursor.count("the register count")?;
-                }
-                other => {
-                    let message = format!("the directive `.{other}` of a function is not supported");
-                    return Err(self.cursor.error(token, &message));
-                }
+    fn function_directive(&mut self, function: &mut Function<'t>) -> Result<()> {
+        let token = self.cursor.next();
+        let bounds = &mut function.bounds;
+        match token.text {
+            "noreturn" => function.noreturn = true,
+            "maxntid" => bounds.max_threads = Some(self.extent("the number of threads")?),
+            "reqntid" => bounds.required_threads = Some(self.extent("the number of threads")?),
+            // The older name of the same.
+            "minnctapersm" | "maxnctapersm" => {
+                bounds.min_blocks_per_multiprocessor = Some(self.cursor.count("the number of blocks")?);
+            }
+            "maxnreg" => bounds.max_registers = Some(self.cursor.count("the number of registers")?),
+            "reqnctapercluster" => bounds.required_cluster = Some(self.extent("the number of blocks")?),
+            "explicitcluster" => bounds.explicit_cluster = true,
+            "maxclusterrank" => bounds.max_cluster_rank = Some(self.cursor.count("the number of blocks")?),
+            // Which registers a callee saves, and hints: they change no result.
+            "abi_preserve" | "abi_preserve_control" => self.cursor.count("the number of registers").map(drop)?,
+            "pragma" => self.pragma()?,
+            "attribute" => self.cursor.skip_parens()?,
+            other => {
+                let message = format!("the directive `.{other}` of a function is not supported");
+                return Err(self.cursor.error(token, &message));
             }
         }
         Ok(())
     }
 
-    fn three(&mut self) -> Result<[u32; 3]> {
+    /// One to three numbers; those left out are 1.
+    fn extent(&mut self, what: &str) -> Result<[u32; 3]> {
         let mut found = [1; 3];
         for (place, value) in found.iter_mut().enumerate() {
             if place > 0 && !self.cursor.eat(b',') {
                 break;
             }
-            *value = self.cursor.count("the number of threads")?;
+            *value = self.cursor.count(what)?;
         }
         Ok(found)
     }
 
-    fn params(&mut self, body: &mut Body<'t>) -> Result<Vec<Param>> {
+    fn params(&mut self) -> Result<Vec<Param<'t>>> {
         self.cursor.expect(b'(')?;
         let mut found = Vec::new();
         while !self.cursor.eat(b')') {
-            found.push(self.param(body)?);
+            found.push(self.param()?);
             if !self.cursor.eat(b',') {
                 self.cursor.expect(b')')?;
                 break;
@@ -155,311 +80,171 @@ impl<'t> Parser<'t> {
         Ok(found)
     }
 
-    /// `.param .u64 .ptr .global .align 8 name`, `.param .align 4 .b8 name[12]`, `.reg .b32 name`.
-    fn param(&mut self, body: &mut Body<'t>) -> Result<Param> {
-        if self.cursor.eat_dotted("reg") {
-            let ty = self.cursor.ty()?;
-            let token = self.cursor.word("the name of the register")?;
-            let name = self.cursor.intern(token.text);
-            let reg = body.add_register(name, ty);
-            let name = self.cursor.intern(token.text);
-            body.scopes.define(name, Name::Reg(reg));
-            return Ok(Param::Reg(reg));
+    fn param(&mut self) -> Result<Param<'t>> {
+        if self.cursor.eat_dotted("param") {
+            return Ok(Param::Var(self.param_variable()?));
         }
-        let var = self.param_var()?;
-        let name = var.name.clone();
-        let var = body.add_var(var);
-        if !body.scopes.define(name, Name::Var(var)) {
-            return Err(self.cursor.expected("a parameter name that is not taken"));
+        if !self.cursor.eat_dotted("reg") {
+            return Err(self.cursor.expected("`.param` or `.reg`"));
         }
-        Ok(Param::Var(var))
-    }
-
-    fn param_var(&mut self) -> Result<Var> {
-        if !self.cursor.eat_dotted("param") {
-            return Err(self.cursor.expected("`.param`"));
-        }
-        let mut align = None;
+        // `.reg .align 4 .b32 r`: the alignment of a register means nothing.
         if self.cursor.eat_dotted("align") {
-            align = Some(self.cursor.count("the alignment")?);
+            self.cursor.count("the alignment")?;
         }
         let ty = self.cursor.ty()?;
-        if self.cursor.eat_dotted("ptr") {
-            // What the pointer points to; nothing here depends on it.
-            while self.cursor.peek().kind == Kind::Dotted {
-                if self.cursor.next().text == "align" {
-                    self.cursor.count("the alignment")?;
-                }
-            }
-        }
-        let token = self.cursor.word("the name of a parameter")?;
-        let name = self.cursor.intern(token.text);
-        let mut size = u64::from(ty.bytes());
-        if self.cursor.eat(b'[') {
-            let count = if self.cursor.is(b']') { 0 } else { self.cursor.count("the size of the parameter")? };
-            self.cursor.expect(b']')?;
-            size *= u64::from(count);
-        }
-        let align = align.unwrap_or(ty.bytes());
-        if !align.is_power_of_two() {
-            return Err(self.cursor.error(token, "the alignment of a parameter is a power of two"));
-        }
-        Ok(Var { name, space: Space::Param, ty, align, size, init: None })
+        Ok(Param::Reg { name: self.cursor.word("the name of a register")?, ty })
     }
 
-    fn body(&mut self, body: &mut Body<'t>) -> Result<()> {
+    fn body(&mut self, function: Token<'t>) -> Result<Vec<Statement<'t>>> {
         let open = self.cursor.peek();
         self.cursor.expect(b'{')?;
+        let mut statements = Vec::new();
+        let mut depth = 0u32;
         loop {
             let token = self.cursor.peek();
             match token.kind {
                 Kind::Punct(b'{') => {
+                    depth += 1;
+                    if depth > MAX_DEPTH {
+                        return Err(self.cursor.expected("scopes nested less deeply"));
+                    }
                     self.cursor.next();
-                    body.scopes.open();
+                    statements.push(Statement::Open);
                 }
                 Kind::Punct(b'}') => {
                     self.cursor.next();
-                    if !body.scopes.close() {
-                        return Ok(());
+                    if depth == 0 {
+                        return Ok(statements);
                     }
+                    depth -= 1;
+                    statements.push(Statement::Close);
                 }
-                Kind::Punct(b';') => {
-                    self.cursor.next();
-                }
-                Kind::Punct(b'@') | Kind::Word => self.label_or_instr(body)?,
-                Kind::Dotted => self.body_directive(body)?,
+                Kind::Punct(b';') => drop(self.cursor.next()),
+                Kind::Word if self.cursor.is_at(1, b':') => statements.push(self.labelled()?),
+                Kind::Punct(b'@') | Kind::Word => statements.push(Statement::Instr(self.instr()?)),
+                Kind::Dotted => self.body_directive(&mut statements)?,
                 Kind::End => {
-                    let message = format!("the body of `{}`, which opens here, is not closed", body.name());
+                    let message = format!("the body of `{}`, which opens here, is not closed", function.text);
                     return Err(self.cursor.error(open, &message));
                 }
-                _ => {
-                    return Err(self.cursor.expected("an instruction, a label or a directive"));
-                }
+                _ => return Err(self.cursor.expected("an instruction, a label or a directive")),
             }
         }
     }
 
-    fn body_directive(&mut self, body: &mut Body<'t>) -> Result<()> {
+    fn body_directive(&mut self, statements: &mut Vec<Statement<'t>>) -> Result<()> {
         let token = self.cursor.next();
         match token.text {
-            "reg" => self.registers(body),
-            "loc" => self.loc(body),
-            "file" => self.file(),
-            "pragma" => self.skip_statement(),
+            "reg" => statements.push(self.registers()?),
+            "loc" => statements.push(self.loc()?),
+            "file" => self.file()?,
+            "pragma" => self.pragma()?,
             "local" | "shared" | "param" | "global" | "const" => {
                 let space = Space::from_name(token.text).expect("named above");
-                self.local_variables(body, space)
+                let variables = self.variables(space, Linkage::Internal)?;
+                statements.extend(variables.into_iter().map(Statement::Variable));
             }
             // `.extern .shared .align 16 .b8 name[];` inside a function.
-            "extern" => Ok(()),
-            other => {
-                let message = format!("the directive `.{other}` is not known in a function");
-                Err(self.cursor.error(token, &message))
+            "extern" if self.cursor.is_dotted("shared") => {
+                self.cursor.next();
+                let variables = self.variables(Space::Shared, Linkage::Extern)?;
+                statements.extend(variables.into_iter().map(Statement::Variable));
             }
-        }
-    }
-
-    fn local_variables(&mut self, body: &mut Body<'t>, space: Space) -> Result<()> {
-        let at = self.cursor.peek();
-        for variable in self.variables(space)? {
-            let super::variable::Variable { name, ty, align, size, init, .. } = variable;
-            let var = body.add_var(Var { name: name.clone(), space, ty, align, size, init });
-            if !body.scopes.define(name.clone(), Name::Var(var)) {
-                return Err(self.cursor.error(at, &format!("`{name}` is already declared in this scope")));
+            other => {
+                let message = format!("the directive `.{other}` is not supported in a function");
+                return Err(self.cursor.error(token, &message));
             }
         }
         Ok(())
     }
 
-    fn registers(&mut self, body: &mut Body<'t>) -> Result<()> {
-        let at = self.cursor.peek();
-        if matches!(at.text, "v2" | "v4") && at.kind == Kind::Dotted {
-            return Err(self.cursor.error(at, "vector registers are not supported; no current compiler writes them"));
-        }
+    /// `.b32 %a, %r<10>;` after `.reg`.
+    fn registers(&mut self) -> Result<Statement<'t>> {
+        let lanes = self.lanes().unwrap_or(1);
         let ty = self.cursor.ty()?;
+        let mut names = Vec::new();
         loop {
-            let token = self.cursor.word("the name of a register")?;
-            let count = if self.cursor.eat(b'<') {
-                let count = self.cursor.count("the number of registers")?;
+            let name = self.cursor.word("the name of a register")?;
+            let mut count = None;
+            if self.cursor.eat(b'<') {
+                count = Some(self.cursor.count("the number of registers")?);
                 self.cursor.expect(b'>')?;
-                Some(count)
-            } else {
-                None
-            };
-            match count {
-                None => {
-                    let name = self.cursor.intern(token.text);
-                    self.register(body, token, name, ty)?;
-                }
-                Some(count) if count > 1_000_000 => {
-                    return Err(self.cursor.error(token, "more than a million registers"));
-                }
-                Some(count) => {
-                    for number in 0..count {
-                        self.register(body, token, format!("{}{number}", token.text).into(), ty)?;
-                    }
-                }
             }
+            names.push(RegisterName { name, count });
             if self.cursor.eat(b';') {
-                return Ok(());
+                return Ok(Statement::Registers { ty, lanes, names });
             }
             self.cursor.expect(b',')?;
         }
     }
 
-    fn register(&mut self, body: &mut Body<'t>, at: Token<'t>, name: Arc<str>, ty: crate::module::Type) -> Result<()> {
-        let reg = body.add_register(name.clone(), ty);
-        if body.scopes.define(name.clone(), Name::Reg(reg)) {
-            return Ok(());
-        }
-        Err(self.cursor.error(at, &format!("`{name}` is already declared in this scope")))
-    }
-
-    /// `.loc file line column[, function_name label[+n]][, inlined_at file line column]`, with no semicolon.
-    fn loc(&mut self, body: &mut Body<'t>) -> Result<()> {
-        let file = self.cursor.count("the file number")?;
+    /// `1 20 5, function_name $L__info_string0, inlined_at 1 9 3` after `.loc`, with no semicolon.
+    fn loc(&mut self) -> Result<Statement<'t>> {
+        let file = self.cursor.count("the number of the file")?;
         let line = self.cursor.count("the line")?;
         let column = self.cursor.count("the column")?;
-        let file = self.files.get(&file).cloned().unwrap_or_else(|| format!("file {file}").into());
-        body.loc = (line > 0).then_some(Loc { file, line, column });
-        while self.cursor.eat(b',') {
-            let word = self.cursor.word("`function_name` or `inlined_at`")?;
-            if word.text == "function_name" {
-                self.cursor.word("a label")?;
-                if self.cursor.is(b'+') {
-                    self.cursor.integer()?;
+        loop {
+            // An instruction may follow: only the words of a `.loc` belong to it.
+            match (self.cursor.peek().text, self.cursor.peek_at(1).text) {
+                (",", "function_name") => {
+                    self.cursor.next();
+                    self.cursor.next();
+                    self.cursor.word("a label of a debug section")?;
+                    self.offset()?;
                 }
-            } else {
-                for _ in 0..3 {
-                    self.cursor.integer()?;
+                (",", "inlined_at") => {
+                    self.cursor.next();
+                    self.cursor.next();
+                    for what in ["the number of the file", "the line", "the column"] {
+                        self.cursor.count(what)?;
+                    }
                 }
+                ("prologue_end" | "epilogue_begin" | "basic_block", _) => drop(self.cursor.next()),
+                ("is_stmt" | "discriminator" | "isa", _) => {
+                    self.cursor.next();
+                    self.cursor.count("a number")?;
+                }
+                _ => return Ok(Statement::Loc { file, line, column }),
             }
         }
-        Ok(())
     }
 
-    fn label_or_instr(&mut self, body: &mut Body<'t>) -> Result<()> {
-        let token = self.cursor.peek();
-        if token.kind != Kind::Word || self.cursor.peek_at(1).kind != Kind::Punct(b':') {
-            return self.instr(body);
-        }
-        self.cursor.next();
-        self.cursor.next();
+    /// A label, or what a label names: branch targets, the targets or the shape of an indirect call.
+    fn labelled(&mut self) -> Result<Statement<'t>> {
+        let name = self.cursor.next();
+        self.cursor.expect(b':')?;
         if self.cursor.eat_dotted("branchtargets") {
-            let mut labels = vec![self.cursor.word("a label")?.text];
-            while self.cursor.eat(b',') {
-                labels.push(self.cursor.word("a label")?.text);
-            }
-            body.targets.insert(token.text, labels);
-            return self.cursor.expect(b';');
+            return Ok(Statement::BranchTargets { name, labels: self.names("a label")? });
         }
-        if self.cursor.eat_dotted("callprototype") {
-            let prototype = Arc::new(self.prototype()?);
-            let name = self.cursor.intern(token.text);
-            body.scopes.define(name, Name::Prototype(prototype));
-            return Ok(());
-        }
-        // Names functions an indirect call may reach; a hint only.
         if self.cursor.eat_dotted("calltargets") {
-            return self.skip_statement();
+            return Ok(Statement::CallTargets { name, functions: self.names("the name of a function")? });
         }
-        let at = index(body.function.instrs.len());
-        if !body.scopes.define_label(token.text, at) {
-            return Err(self.cursor.error(token, &format!("the label `{}` is already defined", token.text)));
+        if !self.cursor.eat_dotted("callprototype") {
+            return Ok(Statement::Label(name));
         }
-        Ok(())
-    }
-
-    /// `( … ) _ ( … ) [.noreturn];`
-    fn prototype(&mut self) -> Result<Prototype> {
-        let returns = if self.cursor.is(b'(') { self.prototype_params()? } else { Vec::new() };
+        let returns = if self.cursor.is(b'(') { self.params()? } else { Vec::new() };
         self.cursor.word("`_`")?;
-        let params = if self.cursor.is(b'(') { self.prototype_params()? } else { Vec::new() };
-        let noreturn = self.cursor.eat_dotted("noreturn");
-        self.cursor.expect(b';')?;
-        Ok(Prototype { returns, params, noreturn })
-    }
-
-    fn prototype_params(&mut self) -> Result<Vec<(u32, u64)>> {
-        self.cursor.expect(b'(')?;
-        let mut found = Vec::new();
-        while !self.cursor.eat(b')') {
-            if self.cursor.eat_dotted("reg") {
-                let ty = self.cursor.ty()?;
-                self.cursor.word("`_`")?;
-                found.push((ty.bytes(), u64::from(ty.bytes())));
-            } else {
-                let var = self.param_var()?;
-                found.push((var.align, var.size));
-            }
-            if !self.cursor.eat(b',') {
-                self.cursor.expect(b')')?;
-                break;
-            }
-        }
-        Ok(found)
-    }
-
-    fn instr(&mut self, body: &mut Body<'t>) -> Result<()> {
-        let guard = if self.cursor.eat(b'@') { Some(self.guard(body)?) } else { None };
-        let token = self.cursor.word("an instruction")?;
-        let opcode = self.cursor.intern(token.text);
-        let mut modifiers = Vec::new();
-        while self.cursor.peek().kind == Kind::Dotted {
-            let modifier = self.cursor.next();
-            modifiers.push(self.cursor.intern(modifier.text));
-        }
-        let operands = match token.text {
-            "bra" => self.branch_operands(body, false)?,
-            "brx" => self.branch_operands(body, true)?,
-            _ => self.plain_operands(body)?,
-        };
-        let loc = body.loc.clone();
-        body.function.instrs.push(Instr { guard, opcode, modifiers, operands, line: token.line, loc });
-        Ok(())
-    }
-
-    fn plain_operands(&mut self, body: &mut Body<'t>) -> Result<Vec<Operand>> {
-        let mut operands = Vec::new();
+        let params = if self.cursor.is(b'(') { self.params()? } else { Vec::new() };
+        let mut noreturn = false;
         while !self.cursor.eat(b';') {
-            operands.push(self.operand(body)?);
-            if !self.cursor.eat(b',') {
-                self.cursor.expect(b';')?;
-                break;
+            if self.cursor.eat_dotted("noreturn") {
+                noreturn = true;
+            } else if self.cursor.eat_dotted("abi_preserve") || self.cursor.eat_dotted("abi_preserve_control") {
+                self.cursor.count("the number of registers")?;
+            } else {
+                return Err(self.cursor.expected("`;`"));
             }
         }
-        Ok(operands)
+        Ok(Statement::CallPrototype { name, returns, params, noreturn })
     }
 
-    fn guard(&mut self, body: &mut Body<'t>) -> Result<Guard> {
-        let negated = self.cursor.eat(b'!');
-        let token = self.cursor.word("a predicate register")?;
-        match self.resolve(body, token)? {
-            Operand::Reg(reg) => Ok(Guard { reg, negated }),
-            _ => Err(self.cursor.error(token, "a guard is a predicate register")),
+    /// `a, b, c;`
+    fn names(&mut self, what: &str) -> Result<Vec<Token<'t>>> {
+        let mut found = vec![self.cursor.word(what)?];
+        while self.cursor.eat(b',') {
+            found.push(self.cursor.word(what)?);
         }
-    }
-
-    fn finish(&mut self, mut body: Body<'t>) -> Result<FuncId> {
-        let labels: Vec<(&str, u32)> = body.scopes.labels().collect();
-        let starts = cfg::split(&mut body.function, &labels);
-        for waiting in std::mem::take(&mut body.waiting) {
-            let mut blocks = Vec::with_capacity(waiting.names.len());
-            for name in &waiting.names {
-                let Some(at) = body.scopes.find_label(waiting.scope, name) else {
-                    let near = body.scopes.nearest(name).map_or(String::new(), |near| format!("; `{near}` is"));
-                    let message = format!("the label `{name}` is not defined in `{}`{near}", body.name());
-                    return Err(self.cursor.error(waiting.token, &message));
-                };
-                blocks.push(starts[at as usize]);
-            }
-            let operand = &mut body.function.instrs[waiting.instr].operands[waiting.operand];
-            *operand = match operand {
-                Operand::Label(_) => Operand::Label(blocks[0]),
-                _ => Operand::Targets(blocks.into()),
-            };
-        }
-        cfg::connect(&mut body.function);
-        self.define_function(body.function)
+        self.cursor.expect(b';')?;
+        Ok(found)
     }
 }

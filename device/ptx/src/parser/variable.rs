@@ -1,44 +1,32 @@
-//! Variable declarations: `.align 16 .b8 name[4][8] = { … }`.
+//! Variable declarations: `.align 16 .b8 name[4][8] = { … }`, parameters among them.
 
-use std::sync::Arc;
-
-use super::Parser;
-use super::cursor::Result;
+use super::{Parser, Result};
+use crate::ast::{Init, InitAddress, Variable};
 use crate::lexer::Kind;
-use crate::module::{Init, Space, Type};
+use crate::module::{Linkage, Space, Type};
 
-/// A declared variable, before its scope gives it a place.
-pub(crate) struct Variable {
-    pub(crate) name: Arc<str>,
-    pub(crate) ty: Type,
-    pub(crate) align: u32,
-    pub(crate) size: u64,
-    pub(crate) unsized_array: bool,
-    pub(crate) init: Option<Init>,
+/// Braces and brackets that no compiler writes; deeper text is an error instead of a stack overflow.
+const MAX_DEPTH: usize = 16;
+
+/// What stands before the names of a declaration.
+struct Head {
+    align: Option<u32>,
+    lanes: u32,
+    ty: Type,
 }
 
-impl Parser<'_> {
+impl<'t> Parser<'t> {
     /// The variables of one declaration, after its state space and up to and with its `;`.
-    pub(crate) fn variables(&mut self, _space: Space) -> Result<Vec<Variable>> {
-        let mut align = None;
-        let mut lanes = 1;
-        loop {
-            if self.cursor.eat_dotted("align") {
-                align = Some(self.cursor.count("the alignment")?);
-            } else if self.cursor.eat_dotted("attribute") {
-                self.skip_parens()?;
-            } else if self.cursor.eat_dotted("v2") {
-                lanes = 2;
-            } else if self.cursor.eat_dotted("v4") {
-                lanes = 4;
-            } else {
-                break;
-            }
-        }
-        let ty = self.cursor.ty()?;
+    pub(crate) fn variables(&mut self, space: Space, linkage: Linkage) -> Result<Vec<Variable<'t>>> {
+        let head = self.head()?;
         let mut found = Vec::new();
         loop {
-            found.push(self.variable(ty, lanes, align)?);
+            let mut variable = self.variable(&head, space)?;
+            variable.linkage = linkage;
+            if self.cursor.eat(b'=') {
+                variable.init = Some(self.initializer(0)?);
+            }
+            found.push(variable);
             if self.cursor.eat(b';') {
                 return Ok(found);
             }
@@ -46,60 +34,125 @@ impl Parser<'_> {
         }
     }
 
-    fn variable(&mut self, ty: Type, lanes: u32, align: Option<u32>) -> Result<Variable> {
-        let token = self.cursor.word("the name of a variable")?;
-        let name = self.cursor.intern(token.text);
-        let element = u64::from(ty.bytes() * lanes);
-        let mut dimensions = Vec::new();
-        while self.cursor.eat(b'[') {
-            dimensions.push(if self.cursor.is(b']') { None } else { Some(self.cursor.integer()?) });
-            self.cursor.expect(b']')?;
-        }
-        let init = if self.cursor.eat(b'=') { Some(self.initializer(ty)?) } else { None };
-        let mut size = element;
-        let mut unsized_array = false;
-        for (place, dimension) in dimensions.iter().enumerate() {
-            let length = match (dimension, &init) {
-                (Some(length), _) => u64::try_from(*length).ok(),
-                // `x[] = { … }`: as long as its initialiser.
-                (None, Some(init)) if place == 0 => Some((init.bytes.len() as u64).div_ceil(element)),
-                (None, _) => {
-                    unsized_array = true;
-                    Some(0)
+    /// A `.param` of a function, after its state space: `.u64 .ptr .global .align 8 name`, `.align 4 .b8 name[12]`.
+    pub(crate) fn param_variable(&mut self) -> Result<Variable<'t>> {
+        let head = self.head()?;
+        if self.cursor.eat_dotted("ptr") {
+            // What the pointer points to; nothing here depends on it.
+            while self.cursor.peek().kind == Kind::Dotted {
+                let token = self.cursor.next();
+                match (token.text, Space::from_name(token.text)) {
+                    ("align", _) => self.cursor.count("the alignment").map(drop)?,
+                    (_, Some(_)) => {}
+                    (other, None) => {
+                        return Err(self.cursor.error(token, &format!("`.{other}` says nothing about a pointer")));
+                    }
                 }
-            };
-            size = length
-                .and_then(|length| size.checked_mul(length))
-                .filter(|size| i64::try_from(*size).is_ok())
-                .ok_or_else(|| self.cursor.error(token, &format!("the size of `{name}` does not fit")))?;
-        }
-        let init = init.map(|init| self.fit(init, size, token)).transpose()?;
-        let align = align.unwrap_or(ty.bytes() * lanes);
-        if !align.is_power_of_two() {
-            return Err(self.cursor.error(token, &format!("the alignment of `{name}` is {align}, not a power of two")));
-        }
-        Ok(Variable { name, ty, align, size, unsized_array, init })
-    }
-
-    fn fit(&self, init: Init, size: u64, at: crate::lexer::Token<'_>) -> Result<Init> {
-        if init.bytes.len() as u64 > size {
-            let message = format!("the initialiser has {} bytes, the variable {size}", init.bytes.len());
-            return Err(self.cursor.error(at, &message));
-        }
-        Ok(init)
-    }
-
-    pub(crate) fn skip_parens(&mut self) -> Result<()> {
-        self.cursor.expect(b'(')?;
-        let mut depth = 1u32;
-        while depth > 0 {
-            match self.cursor.next().kind {
-                Kind::Punct(b'(') => depth += 1,
-                Kind::Punct(b')') => depth -= 1,
-                Kind::End => return Err(self.cursor.expected("`)`")),
-                _ => {}
             }
         }
-        Ok(())
+        self.variable(&head, Space::Param)
+    }
+
+    fn head(&mut self) -> Result<Head> {
+        let mut head = Head { align: None, lanes: 1, ty: Type::B8 };
+        loop {
+            if self.cursor.eat_dotted("align") {
+                let token = self.cursor.peek();
+                let align = self.cursor.count("the alignment")?;
+                if !align.is_power_of_two() {
+                    return Err(self.cursor.error(token, &format!("an alignment is a power of two, not {align}")));
+                }
+                head.align = Some(align);
+            } else if self.cursor.eat_dotted("attribute") {
+                // `.managed`, `.unified`: who may touch the memory besides; nothing here depends on it.
+                self.cursor.skip_parens()?;
+            } else if let Some(lanes) = self.lanes() {
+                head.lanes = lanes;
+            } else {
+                head.ty = self.cursor.ty()?;
+                return Ok(head);
+            }
+        }
+    }
+
+    /// `.v2` or `.v4`
+    pub(crate) fn lanes(&mut self) -> Option<u32> {
+        if self.cursor.eat_dotted("v2") {
+            return Some(2);
+        }
+        self.cursor.eat_dotted("v4").then_some(4)
+    }
+
+    fn variable(&mut self, head: &Head, space: Space) -> Result<Variable<'t>> {
+        let name = self.cursor.word("the name of a variable")?;
+        let mut dimensions = Vec::new();
+        while self.cursor.eat(b'[') {
+            if dimensions.len() == MAX_DEPTH {
+                return Err(self.cursor.expected("an array of fewer dimensions"));
+            }
+            let token = self.cursor.peek();
+            let length = if self.cursor.is(b']') { None } else { Some(self.integer()?) };
+            let length = length.map(u64::try_from).transpose();
+            dimensions.push(length.map_err(|_| self.cursor.error(token, "an array has no negative length"))?);
+            self.cursor.expect(b']')?;
+        }
+        let Head { align, lanes, ty } = *head;
+        let linkage = Linkage::Internal;
+        Ok(Variable { name, linkage, space, ty, lanes, align, dimensions, init: None })
+    }
+
+    fn initializer(&mut self, depth: usize) -> Result<Init<'t>> {
+        if !self.cursor.eat(b'{') {
+            return self.initial_value();
+        }
+        if depth > MAX_DEPTH {
+            return Err(self.cursor.expected("an initialiser nested less deeply"));
+        }
+        let mut parts = Vec::new();
+        while !self.cursor.eat(b'}') {
+            parts.push(self.initializer(depth + 1)?);
+            if !self.cursor.eat(b',') {
+                self.cursor.expect(b'}')?;
+                break;
+            }
+        }
+        Ok(Init::List(parts))
+    }
+
+    fn initial_value(&mut self) -> Result<Init<'t>> {
+        let token = self.cursor.peek();
+        if token.kind == Kind::Word && token.text != "WARP_SZ" {
+            return self.initial_address(None);
+        }
+        if token.kind == Kind::Number && self.cursor.is_at(1, b'(') {
+            let mask = self.cursor.number("a mask")?;
+            self.cursor.expect(b'(')?;
+            let address = self.initial_address(Some(mask))?;
+            self.cursor.expect(b')')?;
+            return Ok(address);
+        }
+        Ok(Init::Number(self.constant()?, token))
+    }
+
+    /// `symbol`, `symbol+4`, `generic(symbol)+4`
+    fn initial_address(&mut self, mask: Option<u64>) -> Result<Init<'t>> {
+        let generic = self.cursor.peek().text == "generic" && self.cursor.is_at(1, b'(');
+        if generic {
+            self.cursor.next();
+            self.cursor.next();
+        }
+        let symbol = self.cursor.word("the name of a variable or function")?;
+        let mut addend = self.offset()?;
+        if generic {
+            self.cursor.expect(b')')?;
+            addend = addend.wrapping_add(self.offset()?);
+        }
+        Ok(Init::Address(InitAddress { symbol, addend, generic, mask }))
+    }
+
+    /// `+4`, `-4`, `+-4` or nothing.
+    pub(crate) fn offset(&mut self) -> Result<i64> {
+        let signed = self.cursor.is(b'+') || self.cursor.is(b'-');
+        if signed { self.integer() } else { Ok(0) }
     }
 }
