@@ -1,1 +1,30 @@
-//! The host side of gridstride: open a device, launch a kernel, time it, verify it, compare launch shapes.
+//! The host side of gridstride: open a device, launch a kernel with `cust`, time it, verify it, compare launch shapes.
+//!
+//! Prints nothing: results are values, errors are sentences.
+//!
+//! ```text
+//! Device::open -- Kernels::load(PTX) -- Kernel::prepare(dtype, n, seed) --> Prepared (inputs on the device)
+//!       Prepared + LaunchShape -- measure --> Measured (timings, verdict)     two of them --> Comparison
+//! ```
+
+mod compare;
+mod copy;
+mod device;
+mod dtype;
+mod error;
+pub mod kernels;
+mod measure;
+mod module;
+mod shape;
+mod stats;
+
+pub use compare::{Comparison, Plan, compare};
+pub use copy::{CopyRate, copy_rate};
+pub use device::{Device, Facts};
+pub use dtype::Dtype;
+pub use error::{Error, Result};
+pub use gridstride_driver::{Choice, Counters, Kind};
+pub use measure::{Measured, Naive, Progress, Runs, Timing, measure};
+pub use module::Module;
+pub use shape::{Dimensions, LaunchShape, ParseShapeError, ShapeError};
+pub use stats::Samples;

@@ -1,0 +1,203 @@
+//! Launch shapes: blocks in the grid, threads in a block.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::device::Facts;
+
+/// A launch configuration, `<<<grid, block>>>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct LaunchShape {
+    /// Blocks along x, y, z.
+    pub grid: [u32; 3],
+    /// Threads a block along x, y, z.
+    pub block: [u32; 3],
+}
+
+/// A launch shape that the device does not take.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ShapeError {
+    /// A dimension is 0.
+    #[error("the {what} is {}: every dimension is at least 1", triple(*.given))]
+    Zero {
+        /// Grid or block.
+        what: &'static str,
+        /// As given.
+        given: [u32; 3],
+    },
+    /// A dimension is beyond the limit.
+    #[error("the {what} is {}, and {device} takes at most {} ", triple(*.given), triple(*.limit))]
+    TooLarge {
+        /// Grid or block.
+        what: &'static str,
+        /// As given.
+        given: [u32; 3],
+        /// The device's limit along each axis.
+        limit: [u32; 3],
+        /// Name of the device.
+        device: String,
+    },
+    /// Too many threads in a block.
+    #[error("a block of {} has {threads} threads, and {device} takes at most {limit}", triple(*.given))]
+    TooManyThreads {
+        /// As given.
+        given: [u32; 3],
+        /// Their product.
+        threads: u64,
+        /// The device's limit.
+        limit: u32,
+        /// Name of the device.
+        device: String,
+    },
+}
+
+impl LaunchShape {
+    /// One-dimensional.
+    #[must_use]
+    pub fn linear(grid: u32, block: u32) -> Self {
+        Self { grid: [grid, 1, 1], block: [block, 1, 1] }
+    }
+
+    /// One block of one thread.
+    #[must_use]
+    pub fn single_thread() -> Self {
+        Self::linear(1, 1)
+    }
+
+    /// Blocks in all.
+    #[must_use]
+    pub fn blocks(&self) -> u64 {
+        self.grid.iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// Threads a block.
+    #[must_use]
+    pub fn threads_per_block(&self) -> u64 {
+        self.block.iter().map(|n| u64::from(*n)).product()
+    }
+
+    /// Threads in all.
+    #[must_use]
+    pub fn threads(&self) -> u64 {
+        self.blocks().saturating_mul(self.threads_per_block())
+    }
+
+    /// Checks the shape against a device.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn check(&self, facts: &Facts) -> Result<(), ShapeError> {
+        let device = || facts.name.clone();
+        for (what, given, limit) in [("grid", self.grid, facts.max_grid), ("block", self.block, facts.max_block)] {
+            if given.contains(&0) {
+                return Err(ShapeError::Zero { what, given });
+            }
+            // A block beyond the limit along an axis is more plainly one of too many threads.
+            let total = what == "block" && self.threads_per_block() > u64::from(facts.max_threads_per_block);
+            if !total && given.iter().zip(limit).any(|(given, limit)| *given > limit) {
+                return Err(ShapeError::TooLarge { what, given, limit, device: device() });
+            }
+        }
+        if self.threads_per_block() > u64::from(facts.max_threads_per_block) {
+            return Err(ShapeError::TooManyThreads {
+                given: self.block,
+                threads: self.threads_per_block(),
+                limit: facts.max_threads_per_block,
+                device: device(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The grid of `block`-thread blocks that suits a device, for `work` loop iterations in all.
+    ///
+    /// On a GPU: one iteration a thread, as many blocks as that takes. A grid just large enough to fill the multiprocessors
+    /// leaves each thread one load at a time in flight; with one iteration a thread the hardware keeps starting new blocks,
+    /// whose loads overlap those of the others (measured on an H200: see docs/measurements.md). On the CPU device: 16 blocks
+    /// a core, enough that the cores end together and few enough that starting blocks costs nothing.
+    #[must_use]
+    pub fn full(facts: &Facts, work: u64) -> Self {
+        const BLOCK: u32 = 256;
+        let needed = work.div_ceil(u64::from(BLOCK)).max(1);
+        let most = if facts.is_gpu() { u64::from(facts.max_grid[0]) } else { 16 * u64::from(facts.multiprocessors) };
+        Self::linear(u32::try_from(needed.min(most)).unwrap_or(u32::MAX), BLOCK)
+    }
+}
+
+/// `8` or `8x4x1`, as short as it goes.
+fn triple(n: [u32; 3]) -> String {
+    match n {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("{x}x{y}"),
+        [x, y, z] => format!("{x}x{y}x{z}"),
+    }
+}
+
+impl fmt::Display for LaunchShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("<<<{}, {}>>>", triple(self.grid), triple(self.block)))
+    }
+}
+
+/// A text that is not a grid or block.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is not a size: expected a number, or two or three with `x` or `,` between them, such as 256 or 16x16")]
+pub struct ParseShapeError(String);
+
+/// One dimension triple of a launch shape, as people write it: `256`, `16x16`, `8,8,4`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimensions(pub [u32; 3]);
+
+impl FromStr for Dimensions {
+    type Err = ParseShapeError;
+
+    fn from_str(text: &str) -> Result<Self, ParseShapeError> {
+        let wrong = || ParseShapeError(text.to_owned());
+        let mut found = [1; 3];
+        let parts: Vec<&str> = text.split(['x', ',']).collect();
+        if parts.len() > 3 {
+            return Err(wrong());
+        }
+        for (place, part) in found.iter_mut().zip(parts) {
+            *place = part.trim().replace('_', "").parse().map_err(|_| wrong())?;
+        }
+        Ok(Self(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::test_facts;
+
+    #[test]
+    fn shapes_beyond_the_device_are_named() {
+        let facts = test_facts();
+        let message = |shape: LaunchShape| shape.check(&facts).unwrap_err().to_string();
+        assert!(message(LaunchShape::linear(0, 1)).contains("grid is 0"));
+        assert!(message(LaunchShape::linear(1, 2000)).contains("2000 threads"));
+        assert!(message(LaunchShape { grid: [1, 70_000, 1], block: [1; 3] }).contains("1x70000"));
+        assert!(message(LaunchShape { grid: [1; 3], block: [1, 1, 65] }).contains("block is 1x1x65"));
+        assert!(LaunchShape::linear(1, 1024).check(&facts).is_ok());
+    }
+
+    #[test]
+    fn dimensions_as_people_write_them() {
+        assert_eq!("256".parse(), Ok(Dimensions([256, 1, 1])));
+        assert_eq!("16x8".parse(), Ok(Dimensions([16, 8, 1])));
+        assert_eq!("8, 8, 4".parse(), Ok(Dimensions([8, 8, 4])));
+        for wrong in ["", "x", "-1", "1x2x3x4", "1.5", "99999999999"] {
+            assert!(wrong.parse::<Dimensions>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn the_full_grid_covers_the_work_or_fills_the_cores() {
+        let cpu = test_facts();
+        assert_eq!(LaunchShape::full(&cpu, 10_000_000), LaunchShape::linear(32, 256));
+        assert_eq!(LaunchShape::full(&cpu, 0), LaunchShape::linear(1, 256));
+        let gpu = Facts { kind: crate::Kind::Gpu, ..cpu };
+        assert_eq!(LaunchShape::full(&gpu, 2_500_000), LaunchShape::linear(9766, 256));
+    }
+}
