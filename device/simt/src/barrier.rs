@@ -101,10 +101,6 @@ impl Barriers {
         *state = State::default();
         Some(results)
     }
-
-    pub(crate) fn any_waiting(&self) -> bool {
-        self.all.iter().any(|state| state.waiting > 0)
-    }
 }
 
 #[cfg(test)]
@@ -119,7 +115,6 @@ mod tests {
         assert!(barriers.complete(0, 33).is_none());
         arrive(&mut barriers, 1).unwrap();
         assert!(barriers.complete(0, 33).is_some());
-        assert!(!barriers.any_waiting());
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(crate) struct FrameLayout {
     pub(crate) specials: Vec<(Slot, Width, Special)>,
     /// Addresses in local memory, relative to the activation's own part of it.
     pub(crate) locals: Vec<(Slot, Width, u32)>,
+    /// Where in local memory a kernel keeps a copy of its parameters, if it takes the address of one.
+    pub(crate) param_copy: Option<u32>,
 }
 
 /// A constant spread over the lanes.
@@ -88,6 +90,7 @@ pub(crate) enum Special {
     DynamicShared,
     TotalShared,
     Zero,
+    One,
 }
 
 /// Where a parameter or a result is.

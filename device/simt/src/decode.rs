@@ -276,7 +276,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn special(&mut self, name: &str, axis: Option<char>, ty: Type) -> Result<Slot, Reason> {
-        let special = special_register(name, axis).ok_or_else(|| {
+        let special = crate::special::find(name, axis).ok_or_else(|| {
             format!("the special register `%{name}`{}", axis.map_or(String::new(), |a| format!(".{a}")))
         })?;
         let width = width(ty);
@@ -314,11 +314,25 @@ impl<'a> Decoder<'a> {
                 if let Some(address) = self.layout.shared_var(&self.function.name, id) {
                     return Ok(self.constant(add(u64::from(address)), ty));
                 }
-                let place = self.places.get(&id).ok_or("the address of a kernel parameter")?;
-                let at = u32::try_from(i64::from(*place) + offset).map_err(|_| "an address before its variable")?;
+                let place = match (self.places.get(&id), self.kernel_param(symbol)) {
+                    (Some(place), _) => *place,
+                    (None, Some(param)) => self.param_copy() + param,
+                    (None, None) => return Err("a variable without a place".into()),
+                };
+                let at = u32::try_from(i64::from(place) + offset).map_err(|_| "an address before its variable")?;
                 Ok(self.local_address(at, ty))
             }
         }
+    }
+
+    /// Where the kernel's parameters lie in local memory, for kernels that take the address of one.
+    fn param_copy(&mut self) -> u32 {
+        if self.frame.param_copy.is_none() {
+            let bytes = crate::program::param_layout(self.function).last().map_or(0, |last| last.offset + last.size);
+            self.frame.param_copy = Some(self.local_bytes);
+            self.local_bytes = (self.local_bytes + bytes).next_multiple_of(16);
+        }
+        self.frame.param_copy.expect("placed just now")
     }
 
     fn local_address(&mut self, at: u32, ty: Type) -> Slot {
@@ -350,37 +364,6 @@ pub(crate) fn width(ty: Type) -> Width {
             _ => Width::W128,
         },
     }
-}
-
-fn special_register(name: &str, axis: Option<char>) -> Option<Special> {
-    let axis = axis.map(|axis| match axis {
-        'x' => 0,
-        'y' => 1,
-        'z' => 2,
-        _ => 3,
-    });
-    Some(match (name, axis) {
-        // `%tid` and its relatives are vectors of four; the fourth is always 0 (or 1).
-        ("tid" | "ctaid", Some(3)) => Special::Zero,
-        ("tid", axis) => Special::Tid(axis?),
-        ("ntid", axis) => Special::Ntid(axis.filter(|a| *a < 3)?),
-        ("ctaid", axis) => Special::Ctaid(axis?),
-        ("nctaid", axis) => Special::Nctaid(axis.filter(|a| *a < 3)?),
-        ("laneid", None) => Special::LaneId,
-        ("warpid", None) => Special::WarpId,
-        ("nwarpid", None) => Special::NWarpId,
-        ("smid", None) => Special::SmId,
-        ("nsmid", None) => Special::NSmId,
-        ("gridid", None) => Special::GridId,
-        ("lanemask_eq", None) => Special::LaneMaskEq,
-        ("lanemask_le", None) => Special::LaneMaskLe,
-        ("lanemask_lt", None) => Special::LaneMaskLt,
-        ("lanemask_ge", None) => Special::LaneMaskGe,
-        ("lanemask_gt", None) => Special::LaneMaskGt,
-        ("dynamic_smem_size", None) => Special::DynamicShared,
-        ("total_smem_size", None) => Special::TotalShared,
-        _ => return None,
-    })
 }
 
 /// A decoded address operand.

@@ -10,6 +10,7 @@ use crate::decode::Decoder;
 use crate::lane::{Level, Slot};
 use crate::ops::{self, Decoded, Reason};
 use crate::program::{Layout, LoadError};
+use crate::reconverge;
 
 /// Decodes a function.
 pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) -> Result<Code, LoadError> {
@@ -27,6 +28,15 @@ pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) 
         builder.block(block)?;
     }
     builder.resolve();
+    let leaves = |block: &CodeBlock| match &block.end {
+        End::Call(call, _) => match call.callee {
+            Callee::Direct(id) => module.functions[id as usize].noreturn,
+            Callee::System(system) => system == System::AssertFail,
+            Callee::Indirect(_) => false,
+        },
+        _ => false,
+    };
+    reconverge::find(&mut builder.blocks, leaves);
     let unsupported = |reason: Reason| LoadError::Unsupported {
         line: function.line,
         instruction: ".func".into(),
@@ -61,16 +71,15 @@ impl Builder<'_> {
     fn block(&mut self, number: usize) -> Result<(), LoadError> {
         let block = &self.function.blocks[number];
         self.firsts.push(self.next_number());
-        let meet = block.ipdom.map(|BlockId(id)| id | PTX_BLOCK);
         let fall = PTX_BLOCK | u32::try_from(number + 1).expect("few blocks");
         for at in block.start..block.end {
             let instr = &self.function.instrs[at as usize];
             self.cost += 1;
-            self.instr(instr, at, meet, fall).map_err(|reason| self.unsupported(instr, at, reason))?;
+            self.instr(instr, at, fall).map_err(|reason| self.unsupported(instr, at, reason))?;
         }
         let last = &self.function.instrs[block.end as usize - 1];
         if !matches!(&*last.opcode, "bra" | "brx" | "ret" | "exit" | "trap") {
-            self.close(End::Jump(fall), None, block.end - 1);
+            self.close(End::Jump(fall), block.end - 1);
         }
         Ok(())
     }
@@ -84,7 +93,7 @@ impl Builder<'_> {
         }
     }
 
-    fn instr(&mut self, instr: &Instr, at: u32, meet: Option<u32>, fall: u32) -> Result<(), Reason> {
+    fn instr(&mut self, instr: &Instr, at: u32, fall: u32) -> Result<(), Reason> {
         let guard = match &instr.guard {
             None => Guard::ALL,
             Some(guard) => Guard::of(self.decoder.src(&Operand::Reg(guard.reg), Type::Pred)?, guard.negated),
@@ -95,35 +104,35 @@ impl Builder<'_> {
                 let [Operand::Label(BlockId(target))] = &instr.operands[..] else { return Err("no label".into()) };
                 let taken = target | PTX_BLOCK;
                 let end = if guard == Guard::ALL { End::Jump(taken) } else { End::Branch { guard, taken, next: fall } };
-                self.close(end, meet, at);
+                self.close(end, at);
             }
             "brx" => {
                 let [index, Operand::Targets(targets)] = &instr.operands[..] else { return Err("no targets".into()) };
                 let targets = targets.iter().map(|BlockId(id)| id | PTX_BLOCK).collect();
                 let index = self.decoder.src(index, Type::U32)?;
-                self.guarded(guard, End::Switch { index, targets }, meet, at, fall);
+                self.guarded(guard, End::Switch { index, targets }, at, fall);
             }
-            "ret" => self.guarded(guard, End::Return, None, at, fall),
-            "exit" => self.guarded(guard, End::Exit, None, at, fall),
-            "trap" => self.guarded(guard, End::Trap, None, at, fall),
+            "ret" => self.guarded(guard, End::Return, at, fall),
+            "exit" => self.guarded(guard, End::Exit, at, fall),
+            "trap" => self.guarded(guard, End::Trap, at, fall),
             "nanosleep" => {
                 let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
-                self.guarded(guard, End::Sleep(next), Some(next), at, next);
+                self.guarded(guard, End::Sleep(next), at, next);
             }
             "call" => {
                 let call = Box::new(self.call(instr)?);
                 if matches!(call.callee, Callee::Indirect(_)) && !self.steps.is_empty() {
                     // Lanes that call different functions run this block once each, so nothing else may stand in it.
                     let here = self.next_number() + 1;
-                    self.close(End::Jump(here), None, at);
+                    self.close(End::Jump(here), at);
                 }
                 let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
-                self.guarded(guard, End::Call(call, next), Some(next), at, next);
+                self.guarded(guard, End::Call(call, next), at, next);
             }
             "bar" | "barrier" if !instr.modifiers.iter().any(|m| &**m == "warp") => {
                 let barrier = Box::new(self.barrier(instr)?);
                 let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
-                self.guarded(guard, End::Barrier(barrier, next), Some(next), at, next);
+                self.guarded(guard, End::Barrier(barrier, next), at, next);
             }
             opcode => {
                 let decode = ops::find(opcode).ok_or("the opcode is not known")?;
@@ -132,7 +141,7 @@ impl Builder<'_> {
                     Decoded::Synced { members, exec, args } => {
                         let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
                         let step = Step { exec, args, guard: Guard::ALL, at };
-                        self.guarded(guard, End::Synced { members, step, next }, Some(next), at, next);
+                        self.guarded(guard, End::Synced { members, step, next }, at, next);
                     }
                     Decoded::Nothing => {}
                 }
@@ -142,18 +151,18 @@ impl Builder<'_> {
     }
 
     /// Ends the block with `end`, under `guard`: lanes that do not pass go to `next`.
-    fn guarded(&mut self, guard: Guard, end: End, meet: Option<u32>, at: u32, next: u32) {
+    fn guarded(&mut self, guard: Guard, end: End, at: u32, next: u32) {
         if guard != Guard::ALL {
             let inner = self.next_number() + 1;
-            self.close(End::Branch { guard, taken: inner, next }, meet.filter(|_| !matches!(end, End::Return)), at);
+            self.close(End::Branch { guard, taken: inner, next }, at);
         }
-        self.close(end, meet, at);
+        self.close(end, at);
     }
 
-    fn close(&mut self, end: End, meet: Option<u32>, at: u32) {
+    fn close(&mut self, end: End, at: u32) {
         let steps = std::mem::take(&mut self.steps).into_boxed_slice();
         let cost = std::mem::take(&mut self.cost);
-        self.blocks.push(CodeBlock { steps, end, cost, meet, at });
+        self.blocks.push(CodeBlock { steps, end, cost, meet: None, at });
     }
 
     fn next_number(&self) -> u32 {
@@ -169,9 +178,6 @@ impl Builder<'_> {
             }
         };
         for block in &mut self.blocks {
-            if let Some(meet) = &mut block.meet {
-                real(meet);
-            }
             match &mut block.end {
                 End::Jump(next) | End::Sleep(next) | End::Call(_, next) | End::Barrier(_, next) => real(next),
                 End::Synced { next, .. } => real(next),

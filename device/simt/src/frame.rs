@@ -1,12 +1,46 @@
-//! Register frames: their memory, their constants, and a pool so that no block allocates.
+//! Register frames and other memory of warps, and a pool of them so that no block allocates.
 
-use crate::code::{Code, Special, Width};
+use crate::code::{Code, Width};
 use crate::lane::{LANES, Slot};
+use crate::program::Kernel;
+use crate::special::Coordinates;
+use crate::warp::Warp;
 
 /// 64 bytes, aligned for vector loads.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(64))]
 struct Line([u8; 64]);
+
+/// Plain bytes, aligned for every access and kept between uses.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    lines: Vec<Line>,
+    bytes: usize,
+}
+
+impl Arena {
+    /// Makes it `bytes` long and fills it.
+    pub(crate) fn reset(&mut self, bytes: usize, fill: u8) {
+        let lines = bytes.div_ceil(64);
+        self.lines.truncate(lines);
+        self.lines.fill(Line([fill; 64]));
+        self.lines.resize(lines, Line([fill; 64]));
+        self.bytes = bytes;
+    }
+
+    pub(crate) fn pointer(&mut self) -> *mut u8 {
+        self.lines.as_mut_ptr().cast()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: lines are plain bytes without padding, and there are at least `bytes` of them.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.bytes) }
+    }
+}
 
 /// The registers of one activation in one warp.
 #[derive(Debug)]
@@ -43,24 +77,6 @@ impl Frame {
             Width::W32 => fill(&mut bytes[at..at + 128], |lane| (value(lane) as u32).to_ne_bytes()),
             Width::W64 => fill(&mut bytes[at..at + 256], |lane| value(lane).to_ne_bytes()),
             Width::W128 => fill(&mut bytes[at..at + 512], |lane| u128::from(value(lane)).to_ne_bytes()),
-        }
-    }
-
-    /// Copies the lanes of `mask` from a register of another frame.
-    pub(crate) fn copy_register(&mut self, to: Slot, from: &Self, slot: Slot, width: Width, mask: u32) {
-        if width == Width::Pred {
-            let read = |bytes: &[u8], at: Slot| -> u32 {
-                let at = at.0 as usize;
-                u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-            };
-            let merged = read(self.bytes(), to) & !mask | read(from.bytes_ref(), slot) & mask;
-            self.bytes()[to.0 as usize..][..4].copy_from_slice(&merged.to_ne_bytes());
-            return;
-        }
-        let size = width.bytes() as usize / LANES;
-        for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
-            let source = &from.bytes_ref()[slot.0 as usize + lane * size..][..size];
-            self.bytes()[to.0 as usize + lane * size..][..size].copy_from_slice(source);
         }
     }
 
@@ -105,72 +121,27 @@ fn fill<const N: usize>(bytes: &mut [u8], value: impl Fn(usize) -> [u8; N]) {
     }
 }
 
-/// What special registers depend on.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Coordinates {
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) block_index: [u32; 3],
-    /// Thread index of lane 0 in the block.
-    pub(crate) first_thread: u32,
-    /// Number of the core that runs the block.
-    pub(crate) core: u32,
-    pub(crate) cores: u32,
-    pub(crate) dynamic_shared: u32,
-    pub(crate) total_shared: u32,
-}
-
-impl Coordinates {
-    /// `%tid` of a thread of the block, from its flat index.
-    pub(crate) fn thread(&self, flat: u32) -> [u32; 3] {
-        let [x, y, _] = self.block;
-        [flat % x, flat / x % y, flat / x / y]
-    }
-
-    /// Threads a block.
-    pub(crate) fn threads(&self) -> u32 {
-        self.block.iter().product()
-    }
-
-    /// The value of a special register in a lane.
-    pub(crate) fn special(&self, special: Special, lane: usize) -> u64 {
-        let lane32 = lane as u32;
-        u64::from(match special {
-            Special::Tid(axis) => self.thread(self.first_thread + lane32)[axis],
-            Special::Ntid(axis) => self.block[axis],
-            Special::Ctaid(axis) => self.block_index[axis],
-            Special::Nctaid(axis) => self.grid[axis],
-            Special::LaneId => lane32,
-            Special::WarpId => self.first_thread / 32,
-            Special::NWarpId => self.threads().div_ceil(32),
-            Special::SmId => self.core,
-            Special::NSmId => self.cores,
-            Special::GridId | Special::Zero => 0,
-            Special::LaneMaskEq => 1 << lane,
-            Special::LaneMaskLt => (1 << lane) - 1,
-            Special::LaneMaskLe => (1 << lane) | ((1 << lane) - 1),
-            Special::LaneMaskGe => !((1 << lane) - 1),
-            Special::LaneMaskGt => !((1 << lane) - 1) & !(1 << lane),
-            Special::DynamicShared => self.dynamic_shared,
-            Special::TotalShared => self.total_shared,
-        })
-    }
-}
-
-/// Frames and local memory that were used before, by function.
+/// Frames and warps that were used before.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
+    /// By function.
     frames: Vec<Vec<Frame>>,
-    locals: Vec<Box<[u8]>>,
+    warps: Vec<Warp>,
 }
 
 impl Pool {
     /// A frame of `code` with constants and special registers in place.
     pub(crate) fn frame(&mut self, code: &Code, at: &Coordinates, local_base: u32) -> Frame {
         let used = self.frames.get_mut(code.function).and_then(Vec::pop);
-        let mut frame = used.unwrap_or_else(|| Frame::new(code));
-        for &(slot, width, special) in &code.frame.specials {
-            frame.spread(slot, width, |lane| at.special(special, lane));
+        let mut frame = used.unwrap_or_else(|| {
+            let mut frame = Frame::new(code);
+            for &(slot, width, special) in code.frame.specials.iter().filter(|(.., special)| !special.moves()) {
+                at.store(special, &mut frame, slot, width);
+            }
+            frame
+        });
+        for &(slot, width, special) in code.frame.specials.iter().filter(|(.., special)| special.moves()) {
+            at.store(special, &mut frame, slot, width);
         }
         for &(slot, width, offset) in &code.frame.locals {
             frame.spread(slot, width, |_| u64::from(local_base + offset));
@@ -178,22 +149,32 @@ impl Pool {
         frame
     }
 
-    pub(crate) fn put_frame(&mut self, code: &Code, frame: Frame) {
-        if self.frames.len() <= code.function {
-            self.frames.resize_with(code.function + 1, Vec::new);
+    pub(crate) fn put_frame(&mut self, function: usize, frame: Frame) {
+        if self.frames.len() <= function {
+            self.frames.resize_with(function + 1, Vec::new);
         }
-        self.frames[code.function].push(frame);
+        self.frames[function].push(frame);
     }
 
-    /// Local memory for a warp; its contents are whatever was there.
-    pub(crate) fn local(&mut self, bytes: usize) -> Box<[u8]> {
-        match self.locals.pop() {
-            Some(local) if local.len() == bytes => local,
-            _ => vec![0xA5; bytes].into_boxed_slice(),
+    /// A warp without splits. What its local memory holds is whatever was there, at first a pattern that is no likely value.
+    pub(crate) fn warp(&mut self, local_bytes: usize) -> Warp {
+        let mut warp = self.warps.pop().unwrap_or_default();
+        if warp.local.len() != local_bytes {
+            warp.local.reset(local_bytes, 0xA5);
         }
+        warp
     }
 
-    pub(crate) fn put_local(&mut self, local: Box<[u8]>) {
-        self.locals.push(local);
+    /// Takes back a warp of `kernel` that has finished.
+    pub(crate) fn put_warp(&mut self, mut warp: Warp, kernel: &Kernel) {
+        debug_assert!(kernel.local_bytes == 0 || warp.local.len() == kernel.local_bytes as usize * LANES);
+        for activation in warp.activations.drain(..).flatten() {
+            self.put_frame(activation.function, activation.frame);
+        }
+        warp.splits.clear();
+        warp.nodes.clear();
+        warp.left.clear();
+        (warp.turns, warp.spins) = (0, 0);
+        self.warps.push(warp);
     }
 }

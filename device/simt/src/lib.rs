@@ -7,6 +7,8 @@
 //! ```
 
 mod barrier;
+mod block;
+mod call;
 mod code;
 mod control;
 mod counters;
@@ -18,12 +20,15 @@ mod flow;
 mod frame;
 mod lane;
 mod launch;
+mod meet;
 mod memory;
 mod ops;
 mod pool;
 mod printf;
 mod program;
+mod reconverge;
 mod run;
+mod special;
 mod system;
 mod warp;
 

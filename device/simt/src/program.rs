@@ -104,8 +104,17 @@ pub(crate) struct Kernel {
     /// Decoded functions by their number in the module; those that the kernel cannot reach are absent.
     pub(crate) codes: Arc<[Option<Arc<Code>>]>,
     pub(crate) static_shared: u32,
+    /// Where dynamic shared memory begins.
+    dynamic_shared_at: u32,
     /// Local memory a lane, all activations together.
     pub(crate) local_bytes: u32,
+}
+
+impl Kernel {
+    /// Shared memory of a block of a launch that asks for `dynamic` bytes.
+    pub(crate) fn shared_bytes(&self, dynamic: u32) -> u32 {
+        if dynamic == 0 { self.static_shared } else { self.dynamic_shared_at.saturating_add(dynamic) }
+    }
 }
 
 impl Program {
@@ -224,7 +233,8 @@ impl Program {
             codes[at] = Some(code);
         }
         let local_bytes = local_bytes(&self.module, entry, &codes);
-        Ok(Kernel { entry, codes: codes.into(), static_shared: layout.static_shared, local_bytes })
+        let Layout { static_shared, dynamic_shared_at, .. } = layout;
+        Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes })
     }
 
     fn reachable(&self, entry: usize) -> BTreeSet<usize> {
@@ -289,6 +299,7 @@ pub(crate) struct Layout {
     /// Offsets of `.shared` variables declared inside functions, by function.
     shared_vars: HashMap<(Arc<str>, VarId), u32>,
     static_shared: u32,
+    dynamic_shared_at: u32,
 }
 
 impl Layout {
@@ -297,6 +308,7 @@ impl Layout {
             globals: variables.iter().map(|place| place.map(|(address, _)| address)).collect(),
             shared_vars: HashMap::new(),
             static_shared: 0,
+            dynamic_shared_at: 0,
         };
         let used: BTreeSet<u32> = reached.iter().flat_map(|at| named_globals(&module.functions[*at])).collect();
         for &id in &used {
@@ -314,23 +326,27 @@ impl Layout {
                 layout.shared_vars.insert((function.name.clone(), VarId(id as u32)), place);
             }
         }
-        // Dynamic shared memory lies behind the static variables; all unsized arrays are the same memory.
-        let dynamic = layout.static_shared.next_multiple_of(16);
-        for &id in &used {
-            let global = &module.globals[id as usize];
-            if global.space == Space::Shared && global.size.is_none() {
-                layout.globals[id as usize] = Some(u64::from(dynamic.next_multiple_of(global.align.max(1))));
-            }
+        layout.place_dynamic(module, &used, reached);
+        layout
+    }
+
+    /// Dynamic shared memory lies behind the static variables; all arrays without a size are the same memory.
+    fn place_dynamic(&mut self, module: &Module, used: &BTreeSet<u32>, reached: &BTreeSet<usize>) {
+        let unsized_globals = used.iter().map(|id| (*id, &module.globals[*id as usize]));
+        let unsized_globals = unsized_globals.filter(|(_, g)| g.space == Space::Shared && g.size.is_none());
+        let align = unsized_globals.clone().map(|(_, global)| global.align).fold(16, u32::max);
+        self.dynamic_shared_at = self.static_shared.next_multiple_of(align);
+        for (id, _) in unsized_globals {
+            self.globals[id as usize] = Some(u64::from(self.dynamic_shared_at));
         }
         for &at in reached {
             let function = &module.functions[at];
-            for (id, _) in
-                function.vars.iter().enumerate().filter(|(_, var)| var.space == Space::Shared && var.size == 0)
-            {
-                layout.shared_vars.insert((function.name.clone(), VarId(id as u32)), dynamic);
+            for (id, var) in function.vars.iter().enumerate() {
+                if var.space == Space::Shared && var.size == 0 {
+                    self.shared_vars.insert((function.name.clone(), VarId(id as u32)), self.dynamic_shared_at);
+                }
             }
         }
-        layout
     }
 
     fn place(&mut self, align: u32, size: u64) -> u32 {

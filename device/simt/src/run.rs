@@ -1,18 +1,28 @@
 //! One launch: its blocks, handed out in order to the cores that work on it, and what comes of them.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::barrier::Barriers;
+use crate::block::{Block, Progress};
 use crate::counters::Counters;
 use crate::device::LaunchConfig;
 use crate::engine::Engine;
 use crate::fault::Fault;
-use crate::frame::{Coordinates, Pool};
+use crate::frame::Pool;
 use crate::launch::LaunchContext;
 use crate::memory::{AllocationTable, Memory, RecentRanges, Region};
 use crate::program::Program;
+use crate::special::Coordinates;
+
+/// Blocks that a core has under way at most, as a multiprocessor has, unless all must be.
+const RESIDENT: usize = 32;
+
+/// Launches so far in this process: `%gridid`.
+static LAUNCHES: AtomicU64 = AtomicU64::new(1);
 
 /// A launch in progress. Cores call [`Launch::work`]; the one that asked for it waits in [`Launch::finish`].
 #[derive(Debug)]
@@ -24,25 +34,31 @@ pub(crate) struct Launch {
     memory: Arc<Memory>,
     allocations: Arc<AllocationTable>,
     cores: u32,
+    id: u64,
     began: Instant,
     /// Blocks taken so far.
     taken: AtomicU64,
+    /// The earliest block that faulted. Later ones need not run; earlier ones do, so that the same fault is reported
+    /// whichever core is faster.
+    faulted: AtomicU64,
     blocks: u64,
     /// Blocks that a core takes at once.
     chunk: u64,
-    result: Mutex<Progress>,
+    result: Mutex<Outcome>,
     done: Condvar,
     freed: Mutex<Vec<Arc<Region>>>,
     printed: Mutex<Vec<(u64, String)>>,
 }
 
 #[derive(Debug, Default)]
-struct Progress {
+struct Outcome {
     /// Cores that are at work now.
     working: u32,
     counters: Counters,
     /// The fault of the earliest block, by its flat index.
     fault: Option<(u64, Box<Fault>)>,
+    /// What a core panicked with.
+    panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
 impl Launch {
@@ -57,7 +73,7 @@ impl Launch {
         let blocks: u64 = config.grid.iter().map(|n| u64::from(*n)).product();
         // A buffer that is too short reads as zeros, never as something else.
         let mut params = params.to_vec();
-        params.resize(params.len().max(program.kernels()[kernel].param_bytes as usize), 0);
+        params.resize(program.kernels()[kernel].param_bytes as usize, 0);
         Self {
             allocations: memory.table(),
             memory: memory.clone(),
@@ -66,8 +82,10 @@ impl Launch {
             config,
             params,
             cores,
+            id: LAUNCHES.fetch_add(1, Ordering::Relaxed),
             began: Instant::now(),
             taken: AtomicU64::new(0),
+            faulted: AtomicU64::new(u64::MAX),
             blocks,
             // Small enough that all cores end together, large enough that taking them costs nothing.
             chunk: (blocks / (u64::from(cores) * 16)).clamp(1, 64),
@@ -87,26 +105,27 @@ impl Launch {
     pub(crate) fn work(&self, core: u32) {
         {
             // Under the lock: whoever waits sees either this core at work or no block left for it.
-            let mut result = self.progress();
+            let mut result = self.outcome();
             if self.taken.load(Ordering::Relaxed) >= self.blocks {
                 return;
             }
             result.working += 1;
         }
-        let (counters, fault) = self.run_blocks(core);
-        let mut result = self.progress();
-        result.counters += counters;
-        if let Some((block, fault)) = fault
-            && result.fault.as_ref().is_none_or(|(earliest, _)| block < *earliest)
-        {
-            result.fault = Some((block, fault));
+        let ran = panic::catch_unwind(AssertUnwindSafe(|| self.run_blocks(core)));
+        let mut result = self.outcome();
+        match ran {
+            Ok(counters) => result.counters += counters,
+            Err(panic) => {
+                self.taken.fetch_max(self.blocks, Ordering::Relaxed);
+                result.panic = Some(panic);
+            }
         }
         result.working -= 1;
         drop(result);
         self.done.notify_all();
     }
 
-    fn run_blocks(&self, core: u32) -> (Counters, Option<(u64, Box<Fault>)>) {
+    fn run_blocks(&self, core: u32) -> Counters {
         let kernel = &self.program.kernels[self.kernel];
         let info = &self.program.kernels()[self.kernel];
         let context = LaunchContext {
@@ -118,41 +137,64 @@ impl Launch {
             freed: &self.freed,
             printed: &self.printed,
         };
-        let shared_bytes = kernel.static_shared.next_multiple_of(16) + self.config.dynamic_shared;
+        let mut coordinates = Coordinates::new(self.config.grid, self.config.block, core, self.cores);
+        coordinates.dynamic_shared = self.config.dynamic_shared;
+        coordinates.total_shared = kernel.shared_bytes(self.config.dynamic_shared);
+        coordinates.grid_id = self.id;
         let mut engine = Engine {
             program: &self.program,
             kernel,
             name: &info.name,
             context: &context,
-            coordinates: Coordinates {
-                grid: self.config.grid,
-                block: self.config.block,
-                block_index: [0; 3],
-                first_thread: 0,
-                core,
-                cores: self.cores,
-                dynamic_shared: self.config.dynamic_shared,
-                total_shared: shared_bytes,
-            },
+            coordinates,
             counters: Counters::default(),
             recent: RecentRanges::default(),
             pool: Pool::default(),
-            shared: vec![0; (shared_bytes as usize).div_ceil(8)],
-            shared_bytes,
-            barriers: Barriers::default(),
-            live_threads: 0,
+            block: Block::default(),
         };
+        // Blocks that wait for others, in turn; all but the one at hand.
+        let mut resident: VecDeque<Block> = VecDeque::new();
+        let room = if self.config.cooperative { usize::MAX } else { RESIDENT };
+        let mut own = 0..0;
         loop {
-            let first = self.taken.fetch_add(self.chunk, Ordering::Relaxed);
-            if first >= self.blocks {
-                return (engine.counters, None);
-            }
-            for flat in first..(first + self.chunk).min(self.blocks) {
-                if let Err(fault) = engine.block(self.block_index(flat)) {
-                    self.taken.store(self.blocks, Ordering::Relaxed);
-                    return (engine.counters, Some((flat, fault)));
+            let start = if resident.len() < room { self.take(&mut own) } else { None };
+            match (start, resident.pop_front()) {
+                (Some(flat), waiting) => {
+                    resident.extend(waiting);
+                    engine.begin(flat, self.block_index(flat));
                 }
+                (None, Some(waiting)) => {
+                    // Nothing to do but to wait: perhaps the one that is waited for has no core of its own.
+                    std::thread::yield_now();
+                    engine.switch_block(waiting);
+                }
+                (None, None) => return engine.counters,
             }
+            match engine.advance() {
+                Ok(Progress::Done) => {}
+                // What a faulted block was to store never comes.
+                Ok(Progress::Spinning) if self.faulted.load(Ordering::Relaxed) < u64::MAX => {}
+                Ok(Progress::Spinning) => resident.push_back(engine.switch_block(Block::default())),
+                Err(fault) => self.report(engine.block.flat, fault),
+            }
+        }
+    }
+
+    /// The next block to start: in order, and none behind one that faulted.
+    fn take(&self, own: &mut Range<u64>) -> Option<u64> {
+        if own.is_empty() {
+            let first = self.taken.fetch_add(self.chunk, Ordering::Relaxed);
+            *own = first.min(self.blocks)..first.saturating_add(self.chunk).min(self.blocks);
+        }
+        own.next().filter(|flat| *flat < self.faulted.load(Ordering::Relaxed))
+    }
+
+    fn report(&self, block: u64, fault: Box<Fault>) {
+        self.faulted.fetch_min(block, Ordering::Relaxed);
+        self.taken.fetch_max(self.blocks, Ordering::Relaxed);
+        let mut result = self.outcome();
+        if result.fault.as_ref().is_none_or(|(earliest, _)| block < *earliest) {
+            result.fault = Some((block, fault));
         }
     }
 
@@ -164,7 +206,7 @@ impl Launch {
 
     /// Waits for the last core and gives the result.
     pub(crate) fn finish(&self) -> Result<Counters, Box<Fault>> {
-        let mut result = self.progress();
+        let mut result = self.outcome();
         while result.working > 0 || self.taken.load(Ordering::Relaxed) < self.blocks {
             result = self.done.wait(result).unwrap_or_else(PoisonError::into_inner);
         }
@@ -176,13 +218,17 @@ impl Launch {
             // Nobody reads it: then there is nobody to tell.
             let _ = std::io::stdout().lock().write_all(text.as_bytes());
         }
+        if let Some(panic) = result.panic.take() {
+            drop(result);
+            panic::resume_unwind(panic);
+        }
         match result.fault.take() {
             Some((_, fault)) => Err(fault),
             None => Ok(result.counters),
         }
     }
 
-    fn progress(&self) -> std::sync::MutexGuard<'_, Progress> {
+    fn outcome(&self) -> std::sync::MutexGuard<'_, Outcome> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

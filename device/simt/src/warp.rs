@@ -10,7 +10,7 @@
 //!            M: ##......  waits, ..##....  comes      one split again, with the node that M's splits had before
 //! ```
 
-use crate::frame::Frame;
+use crate::frame::{Arena, Frame};
 
 /// Lanes that run together.
 #[derive(Debug, Clone)]
@@ -77,10 +77,51 @@ pub(crate) struct Warp {
     pub(crate) splits: Vec<Split>,
     pub(crate) nodes: Vec<Option<Node>>,
     pub(crate) activations: Vec<Option<Activation>>,
-    pub(crate) local: Box<[u8]>,
+    /// Activations that no lane will come back to.
+    pub(crate) left: Vec<usize>,
+    /// Local memory of the 32 lanes.
+    pub(crate) local: Arena,
+    /// Loops gone round since the warp last gave way.
+    pub(crate) turns: u32,
+    /// Accesses since then that may have been waiting for another thread.
+    pub(crate) spins: u32,
+}
+
+impl Split {
+    /// Lanes go different ways: this split goes on with the side that comes first in the text, the others become splits of
+    /// their own, and all will meet at `meet`.
+    pub(crate) fn part(&mut self, warp: &mut Warp, sides: &[(u32, u32)], meet: Option<u32>) {
+        if let Some(meet) = meet
+            && warp.meeting_block(self) != meet
+        {
+            let (activation, parent) = (self.activation, self.node);
+            let node = Node { meet: Meet::Block(meet), activation, expect: self.mask, arrived: 0, parent };
+            self.node = Some(warp.add_node(node));
+        }
+        let first = *sides.iter().min_by_key(|(_, block)| *block).expect("lanes go somewhere");
+        for &(mask, block) in sides {
+            if (mask, block) != first {
+                warp.splits.push(Self { mask, block, ..self.clone() });
+            }
+        }
+        (self.mask, self.block) = first;
+    }
 }
 
 impl Warp {
+    /// A split has come to where it is awaited. True if it goes on, as one with the others; false if it waits there.
+    pub(crate) fn arrive(&mut self, split: &mut Split) -> bool {
+        let at = split.node.expect("only splits with a node arrive");
+        let node = self.node(at);
+        node.arrived |= split.mask;
+        if node.arrived != node.expect {
+            return false;
+        }
+        (split.mask, split.node) = (node.arrived, node.parent);
+        self.nodes[at] = None;
+        true
+    }
+
     pub(crate) fn add_node(&mut self, node: Node) -> usize {
         insert(&mut self.nodes, node)
     }
@@ -138,6 +179,9 @@ impl Warp {
         }
         if done {
             self.nodes[at] = None;
+            if meet == Meet::Return {
+                self.left.push(activation);
+            }
         }
         arrived != 0
     }
@@ -151,6 +195,11 @@ impl Warp {
             }
         }
         opened
+    }
+
+    /// True if lanes wait at a node for others.
+    pub(crate) fn any_arrived(&self) -> bool {
+        self.nodes.iter().flatten().any(|node| node.arrived != 0)
     }
 
     /// The first split that can run.
