@@ -1,8 +1,15 @@
 //! Which back end this process uses, and what it has to say beyond the Driver API.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use gridstride_simt::Counters;
+
+use crate::cpu;
+use crate::entry;
+use crate::native::{self, Native, NoGpu};
+use crate::result::CUresult;
 
 /// Which back end the user wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -66,13 +73,112 @@ pub enum OpenError {
     AlreadyOpen(Kind),
 }
 
+impl OpenError {
+    /// What `cuInit` returns for it.
+    pub(crate) fn code(&self) -> CUresult {
+        match self {
+            Self::NoDriver { .. } | Self::NoGpu { .. } => CUresult::NO_DEVICE,
+            Self::BadVariable(_) | Self::AlreadyOpen(_) => CUresult::INVALID_VALUE,
+        }
+    }
+}
+
+/// The back end in use, and NVIDIA's library where it is that one.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) backend: Backend,
+    pub(crate) native: Option<Native>,
+}
+
+static OPENED: OnceLock<Opened> = OnceLock::new();
+
+/// What [`choose`] said. Locked while the back end is opened, so that it is opened once.
+static CHOSEN: Mutex<Option<Choice>> = Mutex::new(None);
+
+/// The back end, if it has been opened.
+pub(crate) fn opened() -> Option<&'static Opened> {
+    OPENED.get()
+}
+
+/// Opens the back end unless that has happened. A failure is not kept: another choice may follow.
+pub(crate) fn open_once() -> Result<&'static Opened, OpenError> {
+    if let Some(opened) = OPENED.get() {
+        return Ok(opened);
+    }
+    let chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(opened) = OPENED.get() {
+        return Ok(opened);
+    }
+    let choice = match *chosen {
+        Some(choice) => choice,
+        None => choice_of(std::env::var_os("GRIDSTRIDE_DEVICE").as_deref())?,
+    };
+    let library = std::env::var_os("GRIDSTRIDE_LIBCUDA").map(PathBuf::from);
+    let new = connect(choice, library.as_deref())?;
+    Ok(OPENED.get_or_init(|| new))
+}
+
+fn choice_of(variable: Option<&OsStr>) -> Result<Choice, OpenError> {
+    let Some(text) = variable else {
+        return Ok(Choice::Auto);
+    };
+    match text.to_str() {
+        Some("auto" | "") => Ok(Choice::Auto),
+        Some("gpu") => Ok(Choice::Gpu),
+        Some("cpu") => Ok(Choice::Cpu),
+        _ => Err(OpenError::BadVariable(text.to_string_lossy().into_owned())),
+    }
+}
+
+fn connect(choice: Choice, library: Option<&Path>) -> Result<Opened, OpenError> {
+    if choice == Choice::Cpu {
+        return Ok(on_cpu(None));
+    }
+    match (Native::ready(library), choice) {
+        (Ok(ready), _) => Ok(Opened {
+            backend: Backend {
+                kind: Kind::Gpu,
+                driver_version: ready.version,
+                newest_ptx: native::newest_ptx(ready.version),
+                library: Some(ready.native.path.clone()),
+                no_gpu: None,
+            },
+            native: Some(ready.native),
+        }),
+        (Err(NoGpu::NoLibrary(reason)), Choice::Gpu) => Err(OpenError::NoDriver { reason }),
+        (Err(NoGpu::NoDevice(library, reason)), Choice::Gpu) => Err(OpenError::NoGpu { library, reason }),
+        (Err(NoGpu::NoLibrary(reason)), _) => Ok(on_cpu(Some(format!("no NVIDIA driver: {reason}")))),
+        (Err(NoGpu::NoDevice(library, reason)), _) => {
+            Ok(on_cpu(Some(format!("the NVIDIA driver {} finds no GPU: {reason}", library.display()))))
+        }
+    }
+}
+
+fn on_cpu(no_gpu: Option<String>) -> Opened {
+    let backend = Backend {
+        kind: Kind::Cpu,
+        driver_version: cpu::DRIVER_VERSION,
+        newest_ptx: cpu::NEWEST_PTX,
+        library: None,
+        no_gpu,
+    };
+    Opened { backend, native: None }
+}
+
 /// Says which back end to use. Wins over `GRIDSTRIDE_DEVICE`; call it before the first Driver API call.
 ///
 /// # Errors
 /// [`OpenError::AlreadyOpen`] when another kind is already in use.
 pub fn choose(choice: Choice) -> Result<(), OpenError> {
-    let _ = choice;
-    todo!()
+    let mut chosen = CHOSEN.lock().unwrap_or_else(PoisonError::into_inner);
+    match (OPENED.get().map(|opened| opened.backend.kind), choice) {
+        (None, _) => {
+            *chosen = Some(choice);
+            Ok(())
+        }
+        (Some(_), Choice::Auto) | (Some(Kind::Gpu), Choice::Gpu) | (Some(Kind::Cpu), Choice::Cpu) => Ok(()),
+        (Some(kind), _) => Err(OpenError::AlreadyOpen(kind)),
+    }
 }
 
 /// Opens the back end if that has not happened yet, and says which it is.
@@ -80,24 +186,46 @@ pub fn choose(choice: Choice) -> Result<(), OpenError> {
 /// # Errors
 /// See [`OpenError`].
 pub fn open() -> Result<Backend, OpenError> {
-    todo!()
+    open_once().map(|opened| opened.backend.clone())
 }
 
 /// From now on, launches on the CPU device also count memory requests, sectors and bank conflicts (slower).
 pub fn count_memory(on: bool) {
-    let _ = on;
-    todo!()
+    cpu::counting::count_memory(on);
 }
 
 /// What the CPU device counted in the launch that finished last in this process. `None` on a GPU, or before any.
 #[must_use]
 pub fn last_counters() -> Option<Counters> {
-    todo!()
+    cpu::counting::last()
 }
 
 /// A sentence about the call that failed last on this thread (or the kernel fault that it reports), where there is more
 /// to say than the error code does: the load log of a module, the kernel, block and thread of a fault.
 #[must_use]
 pub fn last_error_detail() -> Option<String> {
-    todo!()
+    entry::detail()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_takes_three_words() {
+        assert_eq!(choice_of(None), Ok(Choice::Auto));
+        assert_eq!(choice_of(Some(OsStr::new("cpu"))), Ok(Choice::Cpu));
+        assert_eq!(choice_of(Some(OsStr::new("gpu"))), Ok(Choice::Gpu));
+        assert_eq!(choice_of(Some(OsStr::new("GPU"))), Err(OpenError::BadVariable("GPU".into())));
+    }
+
+    #[test]
+    fn auto_falls_to_the_cpu_device_and_says_why() {
+        let missing = Path::new("/nowhere/libcuda.so.1");
+        let opened = connect(Choice::Auto, Some(missing)).unwrap();
+        assert_eq!(opened.backend.kind, Kind::Cpu);
+        assert!(opened.backend.no_gpu.unwrap().contains("/nowhere/libcuda.so.1"));
+        assert!(matches!(connect(Choice::Gpu, Some(missing)), Err(OpenError::NoDriver { .. })));
+        assert_eq!(connect(Choice::Cpu, Some(missing)).unwrap().backend.no_gpu, None);
+    }
 }
