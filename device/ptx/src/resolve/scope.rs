@@ -159,7 +159,7 @@ impl Scope<'_> {
 
 /// `%r12` as (`%r`, 12), then (`%r1`, 2): the ranges whose register it may be.
 fn splits(name: &str) -> impl Iterator<Item = (&str, u32)> {
-    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count().min(9);
+    let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count().min(10);
     (name.len() - digits..name.len()).filter_map(|at| {
         let (prefix, number) = name.split_at(at);
         let padded = number.len() > 1 && number.starts_with('0');
