@@ -1,2 +1,9 @@
 //! The `gridstride` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    ExitCode::from(gridstride::run(gridstride::args::Cli::parse()))
+}

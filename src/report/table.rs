@@ -1,0 +1,125 @@
+//! The report for people: 80 columns, colours for a terminal.
+
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, ContentArrangement, presets};
+use gridstride_cpu::{Comparison, Facts, Measured};
+
+use super::{Report, title};
+use crate::advice::Rule;
+use crate::units::{bytes, count, digits, time};
+
+pub(super) struct Table;
+
+const WIDTH: u16 = 80;
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+
+impl Report for Table {
+    fn comparison(&self, comparison: &Comparison) -> String {
+        let Comparison { facts, kernel, dtype, n, launches, .. } = comparison;
+        let mut out = format!("{BOLD}{kernel} {dtype}, n = {}, on {}{BOLD:#}\n", count(*n), title(facts));
+        out += &format!("\n{BOLD}As people meet it:{BOLD:#} the launch call, then reading out[2]\n");
+        out += &naive(launches);
+        out += &format!("\n{BOLD}Measured:{BOLD:#} from the call, with a wait for the kernel; medians\n");
+        out += &measured(comparison);
+        if let Some(speedup) = comparison.speedup() {
+            let (first, last) = (launches[0].shape, launches[launches.len() - 1].shape);
+            out += &format!(
+                "\n{last} is {GOOD}{} times{GOOD:#} as fast as {first}. Every result was verified.\n",
+                digits(speedup)
+            );
+        }
+        for sentence in Rule::ALL.iter().filter_map(|rule| rule.sentence(comparison)) {
+            out += "\n";
+            out += &wrapped(&sentence);
+        }
+        out
+    }
+
+    fn devices(&self, devices: &[Facts]) -> String {
+        let mut table = plain(&["device", "kind", "multiprocessors", "memory", "driver"]);
+        for facts in devices {
+            let (major, minor) = facts.driver;
+            let driver = if facts.is_gpu() { format!("{major}.{minor}") } else { "built in".to_owned() };
+            let kind = facts.kind_name().to_owned();
+            table.add_row([
+                facts.name.clone(),
+                kind,
+                facts.multiprocessors.to_string(),
+                bytes(facts.memory_bytes),
+                driver,
+            ]);
+        }
+        let mut out = finish(table);
+        if let Some(reason) = devices.iter().find_map(|facts| facts.no_gpu.as_ref()) {
+            out += "\n";
+            out += &wrapped(&format!("No GPU: {reason}."));
+        }
+        out
+    }
+}
+
+fn plain(header: &[&str]) -> comfy_table::Table {
+    let mut table = comfy_table::Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
+    table.set_header(header.iter().copied());
+    for (place, column) in table.column_iter_mut().enumerate() {
+        let alignment = if place == 0 { CellAlignment::Left } else { CellAlignment::Right };
+        column.set_cell_alignment(alignment);
+        column.set_padding((if place == 0 { 2 } else { 1 }, 0));
+    }
+    table
+}
+
+fn finish(table: comfy_table::Table) -> String {
+    let lines = table.lines().map(|line| line.trim_end().to_owned() + "\n");
+    lines.collect()
+}
+
+fn naive(launches: &[Measured]) -> String {
+    let mut table = plain(&["launch", "call", "read out[2]"]);
+    for measured in launches {
+        table.add_row([measured.shape.to_string(), time(measured.naive.call), time(measured.naive.read)]);
+    }
+    finish(table)
+}
+
+fn measured(comparison: &Comparison) -> String {
+    let mut table = plain(&["launch", "returned", "finished", "kernel", "min … max", "read", "GB/s", "of copy"]);
+    let copy = comparison.copy.gb_per_s();
+    for measured in &comparison.launches {
+        let timing = &measured.timing;
+        let share = if copy > 0.0 { format!("{} %", digits(100.0 * measured.gb_per_s() / copy)) } else { "-".into() };
+        table.add_row([
+            measured.shape.to_string(),
+            time(timing.returned.median()),
+            time(timing.finished.median()),
+            time(timing.kernel.median()),
+            format!("{} … {}", time(timing.kernel.min()), time(timing.kernel.max())),
+            time(timing.read.median()),
+            digits(measured.gb_per_s()),
+            share,
+        ]);
+    }
+    finish(table)
+}
+
+/// Words in lines of at most 80 columns.
+fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    let mut width = 0;
+    for word in text.split(' ') {
+        let length = word.chars().count();
+        if width > 0 && width + 1 + length > usize::from(WIDTH) {
+            out.push('\n');
+            width = 0;
+        } else if width > 0 {
+            out.push(' ');
+            width += 1;
+        }
+        out.push_str(word);
+        width += length;
+    }
+    out.push('\n');
+    out
+}
