@@ -256,7 +256,7 @@ pub struct Block {
     pub start: u32,
     /// One past the last.
     pub end: u32,
-    /// Label, if the text has one.
+    /// Label, if something branches to it. Other labels, those for debuggers, neither begin a block nor are kept.
     pub label: Option<Arc<str>>,
     /// Blocks that may run next: for a branch the target(s) first, then the fall-through. Empty after `ret`, `exit`.
     pub successors: Vec<BlockId>,

@@ -15,7 +15,7 @@ pub(crate) fn ends_block(instr: &Instr) -> bool {
     matches!(&*instr.opcode, "bra" | "brx" | "ret" | "exit" | "trap")
 }
 
-/// Cuts the instructions into blocks and returns, for every instruction, the block that holds it (and one more entry,
+/// Cuts the instructions into blocks at the `labels` that are branched to, and returns, for every instruction, the block that holds it (and one more entry,
 /// for labels at the very end). `ends` says of each instruction whether control never comes out behind it, guard aside.
 ///
 /// Where control could fall off the end, a `ret` is added; behind a last call that does not return, a `trap`.

@@ -169,14 +169,15 @@ impl<'t> Body<'_, 't> {
     }
 
     fn finish(mut self) -> Result<Function> {
-        let mut labels = Vec::with_capacity(self.waiting.len());
+        let mut targets = Vec::with_capacity(self.waiting.len());
         for waiting in &self.waiting {
-            labels.push(self.targets(waiting)?);
+            targets.push(self.targets(waiting)?);
         }
-        let names: Vec<_> = self.scopes.labels().map(|(name, at)| (at, Arc::from(name))).collect();
-        let holders = cfg::split(&mut self.function, &mut self.ends, names);
-        for (waiting, places) in self.waiting.iter().zip(labels) {
-            let mut blocks = places.into_iter().map(|at| holders[at as usize]);
+        // Only labels that are branched to begin a block: debuggers have labels everywhere.
+        let labels = targets.iter().flatten().map(|(at, name)| (*at, self.resolver.intern(name))).collect();
+        let holders = cfg::split(&mut self.function, &mut self.ends, labels);
+        for (waiting, places) in self.waiting.iter().zip(targets) {
+            let mut blocks = places.into_iter().map(|(at, _)| holders[at as usize]);
             let instr = &mut self.function.instrs[waiting.instr];
             instr.operands[waiting.operand] = match &*instr.opcode {
                 "brx" => Operand::Targets(blocks.collect()),
@@ -187,8 +188,8 @@ impl<'t> Body<'_, 't> {
         Ok(self.function)
     }
 
-    /// The instructions that a branch leads to.
-    fn targets(&self, waiting: &Waiting<'t>) -> Result<Vec<u32>> {
+    /// The instructions that a branch leads to, with their labels.
+    fn targets(&self, waiting: &Waiting<'t>) -> Result<Vec<(u32, &'t str)>> {
         let Waiting { instr, scope, name, .. } = *waiting;
         if &*self.function.instrs[instr].opcode != "brx" {
             return Ok(vec![self.label(scope, name)?]);
@@ -201,8 +202,8 @@ impl<'t> Body<'_, 't> {
         }
     }
 
-    fn label(&self, scope: usize, name: Token<'t>) -> Result<u32> {
-        self.scopes.find_label(scope, name.text).ok_or_else(|| {
+    fn label(&self, scope: usize, name: Token<'t>) -> Result<(u32, &'t str)> {
+        self.scopes.find_label(scope, name.text).map(|at| (at, name.text)).ok_or_else(|| {
             let near = self.scopes.nearest_label(scope, name.text);
             let hint = near.map_or(String::new(), |near| format!("; `{near}` is"));
             self.error(name, &format!("the label `{}` is not defined in `{}`{hint}", name.text, self.function.name))

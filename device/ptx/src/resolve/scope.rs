@@ -114,11 +114,6 @@ impl<'t> Scopes<'t> {
         self.outwards(scope).find_map(|(_, scope)| scope.labels.get(name).copied())
     }
 
-    /// The labels of all scopes, for splitting blocks.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = (&'t str, u32)> + '_ {
-        self.scopes.iter().flat_map(|scope| scope.labels.iter().map(|(name, at)| (*name, *at)))
-    }
-
     /// The range that `name` would belong to if it were longer.
     pub(crate) fn range_before(&self, name: &str) -> Option<String> {
         let (prefix, _) = splits(name).next()?;
