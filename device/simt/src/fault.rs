@@ -40,8 +40,21 @@ pub enum FaultKind {
         address: u64,
         /// Bytes.
         size: u32,
-        /// The nearest live allocation, if there is one.
+        /// The nearest live allocation, if there is one; for global memory.
         nearest: Option<Allocation>,
+        /// Bytes that there are, for the other spaces.
+        limit: Option<u32>,
+    },
+    /// An access to global memory that has been freed.
+    UseAfterFree {
+        /// Read, write or atomic.
+        access: Access,
+        /// First byte.
+        address: u64,
+        /// Bytes.
+        size: u32,
+        /// The allocation as it was.
+        allocation: Allocation,
     },
     /// An address that is not a multiple of the access size.
     Misaligned {
@@ -79,6 +92,11 @@ pub enum FaultKind {
     },
     /// Calls nest deeper than the stack allows.
     StackOverflow,
+    /// The launch asks for what no device has; nothing ran.
+    BadLaunch {
+        /// What.
+        detail: String,
+    },
 }
 
 /// What an access does.
@@ -105,13 +123,18 @@ impl fmt::Display for Access {
 impl fmt::Display for FaultKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OutOfBounds { space, access, address, size, nearest } => {
+            Self::OutOfBounds { space, access, address, size, nearest, limit } => {
                 write!(f, "{access} of {size} bytes at {address:#x} is out of bounds of {space} memory")?;
-                match nearest {
-                    Some(near) => write!(f, "; {}", distance(*address, *size, *near)),
-                    None => Ok(()),
+                match (nearest, limit) {
+                    (Some(near), _) => write!(f, "; {}", distance(*address, *size, *near)),
+                    (None, Some(limit)) => write!(f, ", of which there are {limit} bytes"),
+                    (None, None) => Ok(()),
                 }
             }
+            Self::UseAfterFree { access, address, size, allocation: Allocation { base, size: bytes, .. } } => write!(
+                f,
+                "{access} of {size} bytes at {address:#x} is in memory that has been freed ({bytes} bytes at {base:#x})"
+            ),
             Self::Misaligned { space, access, address, needed } => {
                 write!(
                     f,
@@ -121,7 +144,7 @@ impl fmt::Display for FaultKind {
             Self::Trap => f.write_str("the kernel executed a trap"),
             Self::Assert { message, file, line, .. } => write!(f, "{file}:{line}: {message}"),
             Self::Deadlock { detail } => write!(f, "deadlock: no thread of the block can go on; {detail}"),
-            Self::BadTarget { detail } => f.write_str(detail),
+            Self::BadTarget { detail } | Self::BadLaunch { detail } => f.write_str(detail),
             Self::StackOverflow => f.write_str("calls nest deeper than the local memory of a thread allows"),
         }
     }

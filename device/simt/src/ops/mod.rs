@@ -3,14 +3,18 @@
 //! A decode function looks at one instruction as written and answers with the lane function that runs it. A modifier
 //! that it does not know is an error there, so no form is ever skipped or run as another.
 
+mod atomic;
 mod bits;
 mod compare;
 mod convert;
 mod float;
 mod int;
+pub(crate) mod memory;
 mod modifiers;
 mod mov;
+mod sectors;
 mod shape;
+mod space;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -46,8 +50,17 @@ pub(crate) enum Decoded {
 pub(crate) type DecodeFn = fn(&mut Decoder<'_>, &Instr) -> Result<Decoded, Reason>;
 
 /// The families. Control flow and barriers (`bra`, `brx`, `call`, `ret`, `exit`, `bar`, `barrier`) are the engine's.
-const FAMILIES: &[&[(&str, DecodeFn)]] =
-    &[bits::OPCODES, compare::OPCODES, convert::OPCODES, float::OPCODES, int::OPCODES, mov::OPCODES];
+const FAMILIES: &[&[(&str, DecodeFn)]] = &[
+    atomic::OPCODES,
+    bits::OPCODES,
+    compare::OPCODES,
+    convert::OPCODES,
+    float::OPCODES,
+    int::OPCODES,
+    memory::OPCODES,
+    mov::OPCODES,
+    space::OPCODES,
+];
 
 /// The decode function of an opcode.
 pub(crate) fn find(opcode: &str) -> Option<DecodeFn> {

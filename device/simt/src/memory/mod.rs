@@ -2,11 +2,21 @@
 //!
 //! A device address *is* a host address, so managed and pinned memory are the same bytes for both sides. The table of
 //! allocations is what makes it a device: an access outside of every live allocation is a fault, never a host access.
+//!
+//! ```text
+//! Memory -- table() --> AllocationTable (one launch) -- RecentRanges (one core of it) -- raw (bytes of one access)
+//! ```
 
-use std::alloc::{self, Layout};
-use std::collections::BTreeMap;
-use std::ptr::{self, NonNull};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub(crate) mod raw;
+mod region;
+mod table;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ptr;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
+
+pub(crate) use region::Region;
+pub(crate) use table::{AllocationTable, RecentRanges};
 
 /// What an allocation is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,37 +73,6 @@ pub enum MemoryError {
     },
 }
 
-/// The bytes of an allocation; freed when the last launch that saw it live has ended.
-#[derive(Debug)]
-pub(crate) struct Region {
-    start: NonNull<u8>,
-    layout: Layout,
-}
-
-// SAFETY: a Region owns its bytes and hands out only their address; who touches them is the business of whoever does.
-unsafe impl Send for Region {}
-// SAFETY: as above; there is no interior state.
-unsafe impl Sync for Region {}
-
-impl Region {
-    fn new(size: u64) -> Option<Self> {
-        let layout = Layout::from_size_align(usize::try_from(size).ok()?, ALIGNMENT).ok()?;
-        // SAFETY: the size is not 0, as `Memory::alloc` checks. Zeroed, because the host reads it back as plain bytes.
-        let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
-        Some(Self { start, layout })
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and dropped once.
-        unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) }
-    }
-}
-
-/// Every allocation starts at a multiple of this, as `cuMemAlloc` promises at least 256.
-const ALIGNMENT: usize = 512;
-
 /// The device's global memory. Shared by streams and launches; all methods take `&self`.
 #[derive(Debug)]
 pub struct Memory {
@@ -101,12 +80,40 @@ pub struct Memory {
     state: RwLock<State>,
 }
 
+/// Freed allocations that are remembered, so that a use after free can be called one.
+const REMEMBERED: usize = 256;
+
 #[derive(Debug, Default)]
 struct State {
     live: BTreeMap<u64, (Allocation, Arc<Region>)>,
     used: u64,
     /// Made anew when asked for after a change.
     table: Option<Arc<AllocationTable>>,
+    /// Tables made so far.
+    tables: u64,
+    /// Tables that launches may still hold, oldest first.
+    held: Vec<Weak<AllocationTable>>,
+    /// Freed bytes that launches may still touch, each with the number of the last table made before it was freed.
+    resting: Vec<(u64, Arc<Region>)>,
+    /// The last allocations freed, unless their place is taken again.
+    freed: VecDeque<Allocation>,
+}
+
+impl State {
+    /// The live allocations are about to change.
+    fn change(&mut self) {
+        self.table = None;
+        self.held.retain(|table| table.strong_count() > 0);
+        let oldest = self.held.iter().find_map(Weak::upgrade).map_or(u64::MAX, |table| table.number);
+        self.resting.retain(|(number, _)| *number >= oldest);
+    }
+
+    fn remember(&mut self, freed: Allocation) {
+        if self.freed.len() == REMEMBERED {
+            self.freed.pop_front();
+        }
+        self.freed.push_back(freed);
+    }
 }
 
 impl Memory {
@@ -127,11 +134,13 @@ impl Memory {
         if size == 0 || size > free {
             return Err(refused);
         }
+        state.change();
         let region = Region::new(size).ok_or(refused)?;
-        let base = region.start.as_ptr() as u64;
-        state.live.insert(base, (Allocation { base, size, kind }, Arc::new(region)));
+        let base = region.base();
+        let allocation = Allocation { base, size, kind };
+        state.freed.retain(|freed| freed.base >= base + size || base >= freed.base + freed.size);
+        state.live.insert(base, (allocation, Arc::new(region)));
         state.used += size;
-        state.table = None;
         Ok(base)
     }
 
@@ -148,7 +157,12 @@ impl Memory {
         let mut state = self.write_state();
         let (allocation, region) = state.live.remove(&address).ok_or(MemoryError::NotAllocated { address })?;
         state.used -= allocation.size;
-        state.table = None;
+        state.remember(allocation);
+        state.change();
+        if !state.held.is_empty() {
+            let last = state.tables;
+            state.resting.push((last, region.clone()));
+        }
         Ok(region)
     }
 
@@ -158,6 +172,23 @@ impl Memory {
         let state = self.read_state();
         let (_, (allocation, _)) = state.live.range(..=address).next_back()?;
         (address - allocation.base < allocation.size).then_some(*allocation)
+    }
+
+    /// The live allocation whose bytes are nearest to `address`.
+    pub(crate) fn nearest(&self, address: u64) -> Option<Allocation> {
+        let state = self.read_state();
+        let below = state.live.range(..=address).next_back().map(|(_, (allocation, _))| *allocation);
+        let above = state.live.range(address..).next().map(|(_, (allocation, _))| *allocation);
+        let behind = |below: &Allocation| address.saturating_sub(below.base + below.size - 1);
+        match (below, above) {
+            (Some(below), Some(above)) if above.base - address < behind(&below) => Some(above),
+            (below, above) => below.or(above),
+        }
+    }
+
+    /// The allocation that `address` was in before it was freed, if it was freed not long ago.
+    pub(crate) fn freed(&self, address: u64) -> Option<Allocation> {
+        self.read_state().freed.iter().rev().find(|freed| freed.holds(address, 1)).copied()
     }
 
     /// Bytes in all.
@@ -172,7 +203,8 @@ impl Memory {
         self.capacity - self.read_state().used
     }
 
-    /// Copies device bytes to the host.
+    /// Copies device bytes to the host. As on a GPU, nothing orders it with kernels that run at the same time: the caller
+    /// waits for those that write here.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`] unless the whole range is inside one live allocation.
@@ -213,27 +245,42 @@ impl Memory {
     pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), MemoryError> {
         let size = count.saturating_mul(pattern.len() as u64);
         let _alive = self.hold(address, size)?;
-        // SAFETY: the range is live; device memory is plain bytes.
-        let bytes = unsafe { std::slice::from_raw_parts_mut(address as *mut u8, size as usize) };
-        match pattern {
-            [byte] => bytes.fill(*byte),
-            _ => bytes.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(pattern)),
+        // SAFETY: the range is live while `_alive` is, and every copy below stays in it.
+        unsafe {
+            let start = address as *mut u8;
+            if let [byte] = pattern {
+                ptr::write_bytes(start, *byte, size as usize);
+            } else if size > 0 {
+                ptr::copy_nonoverlapping(pattern.as_ptr(), start, pattern.len());
+                // What is filled already doubles with each copy.
+                let (mut done, size) = (pattern.len(), size as usize);
+                while done < size {
+                    let more = done.min(size - done);
+                    ptr::copy_nonoverlapping(start, start.add(done), more);
+                    done += more;
+                }
+            }
         }
         Ok(())
     }
 
-    /// The live allocations as they are now; they stay readable while the table is held.
+    /// The live allocations as they are now. Whatever is freed while the table is held, even if it was allocated later,
+    /// keeps its bytes until the table is dropped: kernels may go on touching it.
     pub(crate) fn table(&self) -> Arc<AllocationTable> {
         if let Some(table) = &self.read_state().table {
             return table.clone();
         }
         let mut state = self.write_state();
-        if state.table.is_none() {
-            let entries = state.live.values().map(|(allocation, _)| *allocation).collect();
-            let regions = state.live.values().map(|(_, region)| region.clone()).collect();
-            state.table = Some(Arc::new(AllocationTable { entries, _regions: regions }));
+        if let Some(table) = &state.table {
+            return table.clone();
         }
-        state.table.clone().expect("made just now")
+        state.change();
+        state.tables += 1;
+        let entries = state.live.values().map(|(allocation, _)| *allocation).collect();
+        let table = Arc::new(AllocationTable { entries, number: state.tables });
+        state.held.push(Arc::downgrade(&table));
+        state.table = Some(table.clone());
+        table
     }
 
     /// The bytes of a range, kept alive. `None` for an empty range, which needs no allocation.
@@ -265,68 +312,6 @@ impl Allocation {
     pub(crate) fn holds(&self, address: u64, size: u64) -> bool {
         let offset = address.wrapping_sub(self.base);
         offset < self.size && size <= self.size - offset
-    }
-}
-
-/// A snapshot of the live allocations, for the accesses of one launch.
-#[derive(Debug, Default)]
-pub(crate) struct AllocationTable {
-    /// In order of address.
-    entries: Vec<Allocation>,
-    _regions: Vec<Arc<Region>>,
-}
-
-impl AllocationTable {
-    /// The allocation that holds the whole range.
-    pub(crate) fn find(&self, address: u64, size: u64) -> Option<Allocation> {
-        let after = self.entries.partition_point(|entry| entry.base <= address);
-        let entry = self.entries[..after].last()?;
-        entry.holds(address, size).then_some(*entry)
-    }
-
-    /// The allocation whose bytes are nearest to `address`.
-    pub(crate) fn nearest(&self, address: u64) -> Option<Allocation> {
-        let distance = |entry: &Allocation| {
-            let end = entry.base + entry.size;
-            if address < entry.base { entry.base - address } else { address.saturating_sub(end - 1) }
-        };
-        self.entries.iter().copied().min_by_key(distance)
-    }
-}
-
-/// The allocations that a warp's accesses fell into lately, so that the next access need not search: most kernels touch
-/// two to four arrays in turn.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RecentRanges {
-    ranges: [Allocation; 4],
-    next: usize,
-}
-
-impl Default for RecentRanges {
-    fn default() -> Self {
-        // Of size 0: holds nothing.
-        Self { ranges: [Allocation { base: 0, size: 0, kind: AllocKind::Device }; 4], next: 0 }
-    }
-}
-
-impl RecentRanges {
-    /// The live allocation that holds the whole range.
-    #[inline(always)]
-    pub(crate) fn find(&mut self, table: &AllocationTable, address: u64, size: u64) -> Option<Allocation> {
-        for range in &self.ranges {
-            if range.holds(address, size) {
-                return Some(*range);
-            }
-        }
-        self.search(table, address, size)
-    }
-
-    #[cold]
-    fn search(&mut self, table: &AllocationTable, address: u64, size: u64) -> Option<Allocation> {
-        let found = table.find(address, size)?;
-        self.ranges[self.next] = found;
-        self.next = (self.next + 1) % self.ranges.len();
-        Some(found)
     }
 }
 

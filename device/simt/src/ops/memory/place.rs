@@ -1,0 +1,342 @@
+//! Where the lanes of an access go: from address registers to checked host addresses.
+//!
+//! ```text
+//! registers + offset --> 32 addresses --> windows --> bounds, alignment --> Found: a row, one place, or 32 places
+//! ```
+
+use crate::fault::{Access, FaultKind};
+use crate::lane::{FULL, LANES, LOCAL_WINDOW, LaneFault, Lanes, SHARED_WINDOW, Slot, WINDOW_BYTES};
+use crate::memory::raw::{Narrow, Vectors, Wide, Widest};
+use crate::ops::sectors;
+use gridstride_ptx::Space;
+
+/// What a memory instruction is, besides its types; fits in one operand place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Form(u32);
+
+/// What an access orders, apart from itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    /// Nothing, and nobody else touches the place.
+    Weak,
+    /// Nothing, but others may touch the place at the same time (`volatile` too).
+    Relaxed,
+    /// What comes after it.
+    Acquire,
+    /// What came before it.
+    Release,
+    /// Both.
+    AcqRel,
+}
+
+const ORDERS: [Order; 5] = [Order::Weak, Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
+const SPACES: [Option<Space>; 6] =
+    [None, Some(Space::Global), Some(Space::Const), Some(Space::Shared), Some(Space::Local), Some(Space::Param)];
+
+impl Form {
+    /// `space`: `None` is generic. `narrow`: the address register has 32 bits.
+    pub(crate) fn new(space: Option<Space>, narrow: bool, order: Order) -> Self {
+        let space = SPACES.iter().position(|s| *s == space).expect("all spaces are listed");
+        Self(space as u32 | u32::from(narrow) << 3 | (order as u32) << 4)
+    }
+
+    /// With bits of the instruction's own, from bit 8 up.
+    pub(crate) fn with(self, bits: u32) -> Self {
+        Self(self.0 | bits << 8)
+    }
+
+    /// What [`Form::with`] was given.
+    pub(crate) fn own(self) -> u32 {
+        self.0 >> 8
+    }
+
+    pub(crate) fn slot(self) -> Slot {
+        Slot(self.0)
+    }
+
+    #[inline(always)]
+    pub(crate) fn of(slot: Slot) -> Self {
+        Self(slot.0)
+    }
+
+    #[inline(always)]
+    fn space(self) -> Option<Space> {
+        SPACES[(self.0 & 7) as usize % SPACES.len()]
+    }
+
+    #[inline(always)]
+    fn narrow(self) -> bool {
+        self.0 & 8 != 0
+    }
+
+    /// True for plain accesses by 64-bit addresses that may be in global memory.
+    pub(crate) fn is_quick(self) -> bool {
+        let global = matches!(self.space(), None | Some(Space::Global | Space::Const));
+        global && !self.narrow() && self.order() == Order::Weak
+    }
+
+    #[inline(always)]
+    pub(crate) fn order(self) -> Order {
+        ORDERS[(self.0 >> 4 & 7) as usize % ORDERS.len()]
+    }
+}
+
+/// An access of a warp, before its addresses are known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// Address register.
+    pub(crate) slot: Slot,
+    /// Added to it.
+    pub(crate) offset: i64,
+    pub(crate) form: Form,
+    /// Bytes a lane, a power of two.
+    pub(crate) size: u64,
+    pub(crate) access: Access,
+}
+
+/// Where the active lanes go. Every byte is alive and theirs to touch, and aligned to the size of a lane's access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// All 32 lanes are active and side by side, from this address up.
+    Row(u64),
+    /// All active lanes are at this address.
+    One(u64),
+    /// Each lane is where the array of addresses says; inactive lanes are where some active lane is.
+    Each,
+}
+
+/// What a lane function needs from the processor's level.
+pub(crate) trait Unit: Vectors {
+    /// Finds the places of the active lanes. `private`: set if no other thread sees the memory.
+    ///
+    /// # Safety
+    /// As for a lane function; `place.slot` must be a register as wide as `place.form` says.
+    unsafe fn find(
+        lanes: &mut Lanes<'_>,
+        place: &Place,
+        at: &mut [u64; LANES],
+        private: &mut bool,
+    ) -> Result<Found, Box<LaneFault>>;
+}
+
+macro_rules! unit {
+    ($unit:ty, $($features:meta)?) => {
+        impl Unit for $unit {
+            #[inline(always)]
+            unsafe fn find(
+                lanes: &mut Lanes<'_>,
+                place: &Place,
+                at: &mut [u64; LANES],
+                private: &mut bool,
+            ) -> Result<Found, Box<LaneFault>> {
+                #[inline(never)]
+                $(#[$features])?
+                unsafe fn outlined(
+                    lanes: &mut Lanes<'_>,
+                    place: &Place,
+                    at: &mut [u64; LANES],
+                    private: &mut bool,
+                ) -> Result<Found, Box<LaneFault>> {
+                    // SAFETY: by the caller.
+                    unsafe { find(lanes, place, at, private) }
+                }
+                // SAFETY: by the caller; the processor has the unit, which is why it was picked.
+                unsafe { outlined(lanes, place, at, private) }
+            }
+        }
+    };
+}
+
+unit!(Narrow,);
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+unit!(Wide, target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"));
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+unit!(Widest, target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt"));
+
+/// True if lane `l` is at `first + l * size`, for all lanes.
+#[inline(always)]
+pub(crate) fn in_a_row(at: &[u64; LANES], size: u64) -> bool {
+    let mut wrong = 0;
+    for lane in 0..LANES {
+        wrong |= at[lane].wrapping_sub(at[0]) ^ (lane as u64 * size);
+    }
+    wrong == 0
+}
+
+#[inline(always)]
+unsafe fn find(
+    lanes: &mut Lanes<'_>,
+    place: &Place,
+    at: &mut [u64; LANES],
+    private: &mut bool,
+) -> Result<Found, Box<LaneFault>> {
+    // SAFETY: by the caller.
+    unsafe { addresses(lanes, place, at) };
+    let (mut low, mut high, mut bits) = (at[0], at[0], at[0]);
+    for address in at.iter() {
+        low = low.min(*address);
+        high = high.max(*address);
+        bits |= *address;
+    }
+    let Some(space) = common_space(place.form.space(), low, high) else {
+        return separate(lanes, place, at);
+    };
+    let (size, start) = (place.size, window(place.form.space(), space));
+    let reach = high - low;
+    let aligned = bits & (size - 1) == 0;
+    *private = matches!(space, Space::Shared | Space::Local | Space::Param);
+    let held = aligned
+        && match space {
+            Space::Global | Space::Const => lanes.recent.holds(lanes.launch, low, reach.saturating_add(size)),
+            Space::Shared => inside(high - start, size, lanes.shared_bytes),
+            Space::Local | Space::Param => inside(high - start, size, lanes.local_bytes),
+        };
+    if !held {
+        return separate(lanes, place, at);
+    }
+    if lanes.launch.count_memory {
+        sectors::count(lanes, at, space, start, size);
+    }
+    match space {
+        Space::Global | Space::Const => {}
+        Space::Shared => {
+            let move_by = (lanes.shared as u64).wrapping_sub(start);
+            at.iter_mut().for_each(|address| *address = address.wrapping_add(move_by));
+            low = low.wrapping_add(move_by);
+        }
+        Space::Local | Space::Param => {
+            let (move_by, each) = ((lanes.local as u64).wrapping_sub(start), u64::from(lanes.local_bytes));
+            for lane in 0..LANES {
+                at[lane] = at[lane].wrapping_add(move_by + lane as u64 * each);
+            }
+            if lanes.mask != FULL {
+                settle_inactive(lanes.mask, at);
+            }
+            return Ok(Found::Each);
+        }
+    }
+    if reach == 0 {
+        return Ok(Found::One(low));
+    }
+    Ok(if lanes.mask == FULL && in_a_row(at, size) { Found::Row(low) } else { Found::Each })
+}
+
+/// The addresses as the program has them; inactive lanes are where the first active one is.
+#[inline(always)]
+unsafe fn addresses(lanes: &Lanes<'_>, place: &Place, at: &mut [u64; LANES]) {
+    // SAFETY: by the caller, the register is as wide as the form says.
+    unsafe {
+        if place.form.narrow() {
+            let (register, offset) = (lanes.get::<u32>(place.slot), place.offset as u32);
+            for lane in 0..LANES {
+                at[lane] = u64::from(register[lane].wrapping_add(offset));
+            }
+        } else {
+            let (register, offset) = (lanes.get::<u64>(place.slot), place.offset.cast_unsigned());
+            for lane in 0..LANES {
+                at[lane] = register[lane].wrapping_add(offset);
+            }
+        }
+    }
+    if lanes.mask != FULL {
+        settle_inactive(lanes.mask, at);
+    }
+}
+
+#[inline(always)]
+fn settle_inactive(mask: u32, at: &mut [u64; LANES]) {
+    let first = at[mask.trailing_zeros() as usize % LANES];
+    for (lane, address) in at.iter_mut().enumerate() {
+        *address = if mask >> lane & 1 != 0 { *address } else { first };
+    }
+}
+
+#[inline(always)]
+fn inside(offset: u64, size: u64, bytes: u32) -> bool {
+    offset <= u64::from(bytes).wrapping_sub(size) && size <= u64::from(bytes)
+}
+
+/// The space that a range of addresses is in, if it is one.
+#[inline(always)]
+fn common_space(space: Option<Space>, low: u64, high: u64) -> Option<Space> {
+    if space.is_some() {
+        return space;
+    }
+    let (first, last) = (space_of(low), space_of(high));
+    (first == last).then_some(first)
+}
+
+/// The space that a generic address is in.
+#[inline(always)]
+pub(crate) fn space_of(address: u64) -> Space {
+    if address.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES {
+        Space::Shared
+    } else if address.wrapping_sub(LOCAL_WINDOW) < WINDOW_BYTES {
+        Space::Local
+    } else {
+        Space::Global
+    }
+}
+
+/// Where `space` starts in addresses of the space that the program says.
+#[inline(always)]
+fn window(said: Option<Space>, space: Space) -> u64 {
+    match (said, space) {
+        (None, Space::Shared) => SHARED_WINDOW,
+        (None, Space::Local) => LOCAL_WINDOW,
+        _ => 0,
+    }
+}
+
+/// Lane by lane: when the lanes are in different spaces or allocations, or one of them is at fault.
+#[cold]
+#[inline(never)]
+fn separate(lanes: &mut Lanes<'_>, place: &Place, at: &mut [u64; LANES]) -> Result<Found, Box<LaneFault>> {
+    let said = place.form.space();
+    let logical = *at;
+    let mask = lanes.mask;
+    for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
+        let address = at[lane];
+        let space = said.unwrap_or_else(|| space_of(address));
+        let offset = address - window(said, space);
+        check(lanes, place, space, offset).map_err(|kind| Box::new(LaneFault { lane: lane as u32, kind }))?;
+        at[lane] = match space {
+            Space::Global | Space::Const => address,
+            Space::Shared => lanes.shared as u64 + offset,
+            Space::Local | Space::Param => lanes.local as u64 + lane as u64 * u64::from(lanes.local_bytes) + offset,
+        };
+    }
+    if lanes.launch.count_memory {
+        sectors::count_mixed(lanes, &logical, said, place.size);
+    }
+    settle_inactive(lanes.mask, at);
+    Ok(Found::Each)
+}
+
+/// One lane's access.
+fn check(lanes: &mut Lanes<'_>, place: &Place, space: Space, address: u64) -> Result<(), FaultKind> {
+    let (access, size) = (place.access, place.size);
+    if address & (size - 1) != 0 {
+        return Err(FaultKind::Misaligned { space, access, address, needed: size as u32 });
+    }
+    let limit = match space {
+        Space::Global | Space::Const => {
+            if lanes.recent.holds(lanes.launch, address, size) {
+                return Ok(());
+            }
+            if let Some(allocation) = lanes.launch.memory.freed(address) {
+                return Err(FaultKind::UseAfterFree { access, address, size: size as u32, allocation });
+            }
+            None
+        }
+        Space::Shared => Some(lanes.shared_bytes),
+        Space::Local | Space::Param => Some(lanes.local_bytes),
+    };
+    match limit {
+        Some(limit) if inside(address, size, limit) => Ok(()),
+        _ => {
+            let nearest = if limit.is_none() { lanes.launch.memory.nearest(address) } else { None };
+            Err(FaultKind::OutOfBounds { space, access, address, size: size as u32, nearest, limit })
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Address spaces as values: `cvta`, `cvta.to`, `isspacep`.
+
+use gridstride_ptx::{Instr, Space, Type};
+
+use super::memory::place::space_of;
+use super::modifiers::Modifiers;
+use super::{DecodeFn, Decoded, Reason};
+use crate::decode::Decoder;
+use crate::lane::{Args, LANES, LOCAL_WINDOW, Lanes, SHARED_WINDOW, Step, multiversion};
+
+/// Opcodes of this family.
+pub(super) const OPCODES: &[(&str, DecodeFn)] = &[("cvta", cvta), ("isspacep", isspacep)];
+
+/// Adds `imm`. Slots: destination, source.
+#[inline(always)]
+unsafe fn shift_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    // SAFETY: the decoder gave 64-bit registers.
+    unsafe {
+        let from = lanes.get::<u64>(args.slots[1]);
+        lanes.set(args.slots[0], from.map(|address| address.wrapping_add(args.imm.cast_unsigned())));
+    }
+    Ok(())
+}
+multiversion!(shift => shift_body);
+
+/// Is the generic address in the space `imm`? Slots: predicate, source.
+#[inline(always)]
+unsafe fn is_in_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    // SAFETY: the decoder gave a predicate and a 64-bit register.
+    unsafe {
+        let from = lanes.get::<u64>(args.slots[1]);
+        let mut answer = 0;
+        for lane in 0..LANES {
+            answer |= u32::from(space_of(from[lane]) as i64 == args.imm) << lane;
+        }
+        lanes.set_pred(args.slots[0], answer);
+    }
+    Ok(())
+}
+multiversion!(is_in => is_in_body);
+
+/// `cvta{.to}.space.u64 d, a`
+fn cvta(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    let mut words = Modifiers::of(instr);
+    let to = words.take("to");
+    let space = words.space().ok_or("no state space")?;
+    let ty = words.ty()?;
+    words.done()?;
+    if ty.bytes() != 8 {
+        return Err("generic addresses have 64 bits".into());
+    }
+    let window = match space {
+        Space::Global | Space::Const => 0,
+        Space::Shared => SHARED_WINDOW,
+        Space::Local => LOCAL_WINDOW,
+        Space::Param => return Err("the generic address of a parameter".into()),
+    };
+    let [out, from] = decoder.operands(instr)?;
+    let slots = [decoder.dst(out, Type::U64)?, decoder.src(from, Type::U64)?];
+    let by = if to { window.wrapping_neg() } else { window };
+    Ok(Decoded::Lane(shift(decoder.level()), Args::of(&slots, by.cast_signed())))
+}
+
+/// `isspacep.space p, a`
+fn isspacep(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    let mut words = Modifiers::of(instr);
+    let space = words.space().ok_or("no state space")?;
+    words.done()?;
+    if matches!(space, Space::Const | Space::Param) {
+        return Err(format!("here {space} memory has no addresses of its own to tell it by"));
+    }
+    let [out, from] = decoder.operands(instr)?;
+    let slots = [decoder.dst(out, Type::Pred)?, decoder.src(from, Type::U64)?];
+    Ok(Decoded::Lane(is_in(decoder.level()), Args::of(&slots, space as i64)))
+}
