@@ -14,6 +14,9 @@ use crate::warp::{Activation, Split, Wait, Warp};
 /// that forgets to write it gets the same wrong result each time.
 const POISON: u8 = 0xA5;
 
+/// Turns that each warp gets before a block that seems to wait makes room for others.
+const SWEEPS: u32 = 2;
+
 /// A block that has started.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
@@ -74,14 +77,20 @@ impl Engine<'_> {
                 }
             }
         }
+        let mut sweeps = 0;
         while !self.block.warps.is_empty() {
             let released = self.release();
             if !released && !self.block.spinning {
                 return Err(self.deadlock());
             }
             self.sweep()?;
-            if !released && self.block.spinning && !self.block.warps.is_empty() {
-                return Ok(Progress::Spinning);
+            if released {
+                sweeps = 0;
+            } else if self.block.spinning && !self.block.warps.is_empty() {
+                sweeps += 1;
+                if sweeps == SWEEPS {
+                    return Ok(Progress::Spinning);
+                }
             }
         }
         Ok(Progress::Done)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::counters::Counters;
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::pool::Workers;
 use crate::program::{NEWEST_SM, Program};
@@ -58,10 +58,12 @@ pub struct Device {
 }
 
 impl Device {
-    /// A device that runs blocks on `threads` cores (at least 1) over `memory`.
+    /// A device that runs blocks on `threads` cores over `memory`: at least 1, and at most what the environment variable
+    /// `GRIDSTRIDE_CPU_THREADS` says, if it holds a number.
     #[must_use]
     pub fn new(threads: usize, memory: Arc<Memory>) -> Self {
-        let threads = threads.max(1);
+        let most = std::env::var("GRIDSTRIDE_CPU_THREADS").ok().and_then(|text| text.trim().parse().ok());
+        let threads = threads.min(most.unwrap_or(usize::MAX)).max(1);
         let facts = Facts {
             name: format!("gridstride CPU device ({threads} core{})", if threads == 1 { "" } else { "s" }),
             multiprocessors: u32::try_from(threads).unwrap_or(u32::MAX),
@@ -96,7 +98,8 @@ impl Device {
     /// Callable from several threads at once.
     ///
     /// # Errors
-    /// The fault of the first block (in the order of the grid) that had one; blocks that had not started by then do not run.
+    /// The fault of the first block (in the order of the grid) that had one; blocks behind it may not have run. And
+    /// [`FaultKind::BadLaunch`].
     ///
     /// # Panics
     /// When `kernel` is not below the number of the program's kernels.
@@ -107,7 +110,36 @@ impl Device {
         config: &LaunchConfig,
         params: &[u8],
     ) -> Result<Counters, Box<Fault>> {
+        self.check(program, kernel, config)?;
         let launch = Launch::new(program.clone(), kernel, *config, params, &self.memory, self.facts.multiprocessors);
         self.workers.run(Arc::new(launch))
+    }
+
+    /// What callers have checked already, so that nothing below has to.
+    fn check(&self, program: &Program, kernel: usize, config: &LaunchConfig) -> Result<(), Box<Fault>> {
+        let facts = &self.facts;
+        let info = &program.kernels()[kernel];
+        let threads = config.block.iter().fold(1u64, |all, n| all.saturating_mul(u64::from(*n)));
+        let within = |shape: [u32; 3], most: [u32; 3]| shape.iter().zip(&most).all(|(n, most)| n <= most);
+        let shared = u64::from(program.kernels[kernel].shared_bytes(config.dynamic_shared));
+        let detail =
+            if threads == 0 || threads > facts.max_threads_per_block.into() || !within(config.block, facts.max_block) {
+                format!("a block of {:?} threads; the device runs 1 to {}", config.block, facts.max_threads_per_block)
+            } else if !within(config.grid, facts.max_grid) {
+                format!("a grid of {:?} blocks; the device runs up to {:?}", config.grid, facts.max_grid)
+            } else if shared > facts.shared_per_block_optin.into() {
+                format!("{shared} bytes of shared memory a block; the device has {}", facts.shared_per_block_optin)
+            } else {
+                return Ok(());
+            };
+        Err(Box::new(Fault {
+            kind: FaultKind::BadLaunch { detail },
+            kernel: info.name.clone(),
+            block: [0; 3],
+            thread: None,
+            ptx_line: 0,
+            instruction: String::new(),
+            loc: None,
+        }))
     }
 }

@@ -18,11 +18,9 @@ use crate::special::Coordinates;
 use crate::warp::{Split, Warp};
 
 /// Loops a warp may go round before others get their turn, if what it does may be waiting for them.
-const TURNS: u32 = 1024;
-/// The same, while lanes of the warp itself wait for the ones that loop: a lock that one of them holds costs this much.
-const TURNS_DIVERGED: u32 = 128;
+const TURNS: u32 = 64;
 /// Loops without any access that could be waiting, after which it is taken to wait all the same.
-const PATIENCE: u32 = 256 * TURNS;
+const PATIENCE: u32 = 4096 * TURNS;
 
 /// What one core needs to run blocks of a launch.
 pub(crate) struct Engine<'l> {
@@ -80,7 +78,7 @@ impl<'l> Engine<'l> {
     /// Runs a warp until it finishes, waits or spins.
     pub(crate) fn warp(&mut self, warp: &mut Warp) -> Run<Outcome> {
         self.coordinates.first_thread = warp.first_thread;
-        let mut spun = 0;
+        let (mut spun, mut live) = (0, warp.live);
         loop {
             let Some(ready) = warp.ready() else {
                 if warp.live == 0 {
@@ -101,11 +99,13 @@ impl<'l> Engine<'l> {
                     self.meet_lanes(warp)?;
                 }
                 Pause::Spinning => {
-                    warp.splits.push(split);
+                    warp.put_back(split);
                     warp.open_all();
                     self.reclaim(warp);
                     (warp.turns, warp.spins) = (0, 0);
-                    spun += 1;
+                    // Lanes that come to their end have not waited in vain: the next ones may well be served, too.
+                    spun = if warp.live == live { spun + 1 } else { 0 };
+                    live = warp.live;
                     if spun > warp.splits.len() {
                         return Ok(Outcome::Spinning);
                     }
@@ -186,7 +186,7 @@ impl<'l> Engine<'l> {
             }
             if at <= from {
                 turns += 1;
-                if turns.is_multiple_of(TURNS_DIVERGED) && has_had_its_turns(turns, warp.spins + lanes.spins, warp) {
+                if turns.is_multiple_of(TURNS) && (warp.spins + lanes.spins > 0 || turns >= PATIENCE) {
                     break Ok(Stop::Turns);
                 }
             }
@@ -220,14 +220,6 @@ impl<'l> Engine<'l> {
             loc: instr.loc.clone(),
         })
     }
-}
-
-#[cold]
-fn has_had_its_turns(turns: u32, spins: u32, warp: &Warp) -> bool {
-    if spins == 0 {
-        return turns >= PATIENCE;
-    }
-    turns.is_multiple_of(TURNS) || warp.any_arrived()
 }
 
 /// Runs straight-line code.

@@ -7,7 +7,7 @@ use gridstride_ptx::{BlockId, Function, Instr, Module, Operand, Symbol, Type};
 
 use crate::code::{Barrier, BarrierKind, Call, Callee, Code, CodeBlock, End, Guard, Step, System};
 use crate::decode::Decoder;
-use crate::lane::{Level, Slot};
+use crate::lane::{Args, Lanes, Level, Slot};
 use crate::ops::{self, Decoded, Reason};
 use crate::program::{Layout, LoadError};
 use crate::reconverge;
@@ -134,20 +134,32 @@ impl Builder<'_> {
                 let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
                 self.guarded(guard, End::Barrier(barrier, next), at, next);
             }
+            "bar" | "barrier" => {
+                // `bar.warp.sync`: a meeting, and nothing to do there.
+                if instr.modifiers.iter().map(|m| &**m).ne(["warp", "sync"]) {
+                    return Err("a barrier of the warp that is not `bar.warp.sync`".into());
+                }
+                let [members] = &instr.operands[..] else { return Err("a mask of lanes expected".into()) };
+                let members = self.decoder.src(members, Type::U32)?;
+                self.synced(guard, members, Step { exec: nothing, args: Args::default(), guard: Guard::ALL, at });
+            }
             opcode => {
                 let decode = ops::find(opcode).ok_or("the opcode is not known")?;
                 match decode(&mut self.decoder, instr)? {
                     Decoded::Lane(exec, args) => self.steps.push(Step { exec, args, guard, at }),
                     Decoded::Synced { members, exec, args } => {
-                        let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
-                        let step = Step { exec, args, guard: Guard::ALL, at };
-                        self.guarded(guard, End::Synced { members, step, next }, at, next);
+                        self.synced(guard, members, Step { exec, args, guard: Guard::ALL, at });
                     }
                     Decoded::Nothing => {}
                 }
             }
         }
         Ok(())
+    }
+
+    fn synced(&mut self, guard: Guard, members: Slot, step: Step) {
+        let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
+        self.guarded(guard, End::Synced { members, step, next }, step.at, next);
     }
 
     /// Ends the block with `end`, under `guard`: lanes that do not pass go to `next`.
@@ -255,6 +267,11 @@ impl Builder<'_> {
         };
         Ok(Barrier { id, count, kind })
     }
+}
+
+/// What a warp does at a `bar.warp.sync` once all have come. Memory needs nothing: lanes of a warp run on one core.
+unsafe fn nothing(_: &mut Lanes<'_>, _: &Args) -> crate::lane::Step {
+    Ok(())
 }
 
 fn only_modifiers(instr: &Instr, known: &[&str]) -> Result<(), Reason> {

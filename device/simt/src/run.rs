@@ -156,6 +156,7 @@ impl Launch {
         let mut resident: VecDeque<Block> = VecDeque::new();
         let room = if self.config.cooperative { usize::MAX } else { RESIDENT };
         let mut own = 0..0;
+        let mut waits = 0u32;
         loop {
             let start = if resident.len() < room { self.take(&mut own) } else { None };
             match (start, resident.pop_front()) {
@@ -165,7 +166,10 @@ impl Launch {
                 }
                 (None, Some(waiting)) => {
                     // Nothing to do but to wait: perhaps the one that is waited for has no core of its own.
-                    std::thread::yield_now();
+                    waits = waits.wrapping_add(1);
+                    if waits.is_multiple_of(8) {
+                        std::thread::yield_now();
+                    }
                     engine.switch_block(waiting);
                 }
                 (None, None) => return engine.counters,

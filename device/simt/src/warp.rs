@@ -197,9 +197,16 @@ impl Warp {
         opened
     }
 
-    /// True if lanes wait at a node for others.
-    pub(crate) fn any_arrived(&self) -> bool {
-        self.nodes.iter().flatten().any(|node| node.arrived != 0)
+    /// Puts a split that can go on behind the others, or together with one that has come to the same place.
+    pub(crate) fn put_back(&mut self, split: Split) {
+        let place = |split: &Split| (split.activation, split.block, split.node, split.wait);
+        match self.splits.iter().position(|other| place(other) == place(&split)) {
+            Some(at) => {
+                let other = self.splits.remove(at);
+                self.splits.push(Split { mask: other.mask | split.mask, ..split });
+            }
+            None => self.splits.push(split),
+        }
     }
 
     /// The first split that can run.
