@@ -9,6 +9,7 @@
 
 pub(crate) mod raw;
 mod region;
+pub(crate) mod rows;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};

@@ -110,3 +110,6 @@ impl Distinct {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;

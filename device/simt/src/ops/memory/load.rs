@@ -1,5 +1,7 @@
 //! `ld`, `ldu`.
 
+use std::mem::MaybeUninit;
+
 use gridstride_ptx::{Instr, Operand, Type};
 
 use super::place::{Form, Found, Order, Place, Unit, in_a_row};
@@ -8,6 +10,7 @@ use crate::decode::{Decoder, width};
 use crate::fault::{Access, FaultKind};
 use crate::lane::{Args, ExecFn, FULL, LANES, Lane, LaneFault, Lanes, Level, Step};
 use crate::memory::raw::{Element, Narrow};
+use crate::memory::rows;
 use crate::ops::modifiers::Modifiers;
 use crate::ops::{Decoded, Reason};
 
@@ -65,11 +68,19 @@ unsafe fn load_body<E: Widen<R>, R: Lane, const N: usize, const WEAK: bool, U: U
             Found::Row(from) if N == 1 && size_of::<E>() == size_of::<R>() => {
                 U::copy::<E, LANES>(from, lanes.frame.add(args.slots[1].0 as usize) as u64);
             }
+            // A row is of all lanes, so whole registers are written.
             Found::Row(from) => {
-                let mut row = [[E::default(); N]; LANES];
-                copy_row::<E, N, U>(from, (&raw mut row) as u64);
-                for part in 0..N {
-                    lanes.set(args.slots[1 + part], row.map(|elements| elements[part].widen()));
+                let mut row = MaybeUninit::<[[E; N]; LANES]>::uninit();
+                copy_row::<E, N, U>(from, row.as_mut_ptr() as u64);
+                let row = row.assume_init_ref();
+                let registers =
+                    std::array::from_fn::<*mut u8, N, _>(|part| lanes.frame.add(args.slots[1 + part].0 as usize));
+                if size_of::<E>() == size_of::<R>() {
+                    rows::split(row, registers.map(<*mut u8>::cast));
+                } else {
+                    for part in 0..N {
+                        registers[part].cast::<[R; LANES]>().write(row.map(|elements| elements[part].widen()));
+                    }
                 }
             }
             Found::One(from) => {

@@ -172,12 +172,7 @@ unsafe fn find(
 ) -> Result<Found, Box<LaneFault>> {
     // SAFETY: by the caller.
     unsafe { addresses(lanes, place, at) };
-    let (mut low, mut high, mut bits) = (at[0], at[0], at[0]);
-    for address in at.iter() {
-        low = low.min(*address);
-        high = high.max(*address);
-        bits |= *address;
-    }
+    let (low, high, bits) = (reduce(at, u64::min), reduce(at, u64::max), reduce(at, |a, b| a | b));
     let Some(space) = common_space(place.form.space(), low, high) else {
         return separate(lanes, place, at);
     };
@@ -202,7 +197,6 @@ unsafe fn find(
         Space::Shared => {
             let move_by = (lanes.shared as u64).wrapping_sub(start);
             at.iter_mut().for_each(|address| *address = address.wrapping_add(move_by));
-            low = low.wrapping_add(move_by);
         }
         Space::Local | Space::Param => {
             let (move_by, each) = ((lanes.local as u64).wrapping_sub(start), u64::from(lanes.local_bytes));
@@ -216,9 +210,18 @@ unsafe fn find(
         }
     }
     if reach == 0 {
-        return Ok(Found::One(low));
+        return Ok(Found::One(at[0]));
     }
-    Ok(if lanes.mask == FULL && in_a_row(at, size) { Found::Row(low) } else { Found::Each })
+    Ok(if lanes.mask == FULL && in_a_row(at, size) { Found::Row(at[0]) } else { Found::Each })
+}
+
+/// All lanes' addresses in one value, halving by halving, as vector units like it.
+#[inline(always)]
+fn reduce(at: &[u64; LANES], join: impl Fn(u64, u64) -> u64) -> u64 {
+    let half: [u64; 16] = std::array::from_fn(|lane| join(at[lane], at[lane + 16]));
+    let quarter: [u64; 8] = std::array::from_fn(|lane| join(half[lane], half[lane + 8]));
+    let rest: [u64; 4] = std::array::from_fn(|lane| join(quarter[lane], quarter[lane + 4]));
+    join(join(rest[0], rest[2]), join(rest[1], rest[3]))
 }
 
 /// The addresses as the program has them; inactive lanes are where the first active one is.

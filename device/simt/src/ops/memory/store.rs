@@ -1,5 +1,7 @@
 //! `st`.
 
+use std::mem::MaybeUninit;
+
 use gridstride_ptx::{Instr, Space, Type};
 
 use super::load::{Layout, copy_row, elements, quick};
@@ -9,6 +11,7 @@ use crate::decode::{Decoder, width};
 use crate::fault::Access;
 use crate::lane::{Args, ExecFn, LANES, Lane, LaneFault, Lanes, Level, Step};
 use crate::memory::raw::{Element, Narrow};
+use crate::memory::rows;
 use crate::ops::modifiers::Modifiers;
 use crate::ops::{Decoded, Reason};
 
@@ -64,14 +67,16 @@ unsafe fn store_body<E: Element, R: Narrowed<E>, const N: usize, const WEAK: boo
                 U::copy::<E, LANES>(lanes.frame.add(args.slots[1].0 as usize) as u64, to);
             }
             Found::Row(to) => {
-                let mut row = [[E::default(); N]; LANES];
-                for part in 0..N {
-                    let values = lanes.get::<R>(args.slots[1 + part]);
-                    for lane in 0..LANES {
-                        row[lane][part] = values[lane].narrowed();
-                    }
+                let mut row = MaybeUninit::<[[E; N]; LANES]>::uninit();
+                let registers =
+                    std::array::from_fn::<*const u8, N, _>(|part| lanes.frame.add(args.slots[1 + part].0 as usize));
+                if size_of::<E>() == size_of::<R>() {
+                    rows::join(registers.map(<*const u8>::cast), &mut row);
+                } else {
+                    let narrowed = registers.map(|register| register.cast::<[R; LANES]>().read().map(R::narrowed));
+                    row.write(std::array::from_fn(|lane| std::array::from_fn(|part| narrowed[part][lane])));
                 }
-                copy_row::<E, N, U>((&raw const row) as u64, to);
+                copy_row::<E, N, U>(row.as_ptr() as u64, to);
             }
             Found::One(to) => {
                 // What the last lane stores is what stays.
