@@ -55,6 +55,9 @@ pub struct CompareArgs {
     /// Threads a block of the second launch [default: 256]
     #[arg(long, value_name = "THREADS")]
     pub block: Option<Dimensions>,
+    /// Leave out the launch as one thread
+    #[arg(long)]
+    pub no_single: bool,
     /// Timed runs of each launch; launches of more than 0.3 s are run 3 times at most
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "COUNT")]
     pub runs: u32,

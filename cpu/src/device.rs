@@ -63,12 +63,14 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens the first device of the kind asked for.
+    /// Opens the first device of the kind asked for; with `None`, of the kind that `GRIDSTRIDE_DEVICE` asks for.
     ///
     /// # Errors
     /// [`Error::Open`] when there is none, [`Error::Driver`] when the driver refuses.
-    pub fn open(choice: Choice) -> Result<Self> {
-        gridstride_driver::choose(choice)?;
+    pub fn open(choice: impl Into<Option<Choice>>) -> Result<Self> {
+        if let Some(choice) = choice.into() {
+            gridstride_driver::choose(choice)?;
+        }
         let backend = gridstride_driver::open()?;
         cust::init(cust::CudaFlags::empty()).map_err(|e| Error::driver("opening the device", e))?;
         let device = CudaDevice::get_device(0).map_err(|e| Error::driver("opening the device", e))?;

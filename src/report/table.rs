@@ -22,13 +22,8 @@ impl Report for Table {
         out += &naive(launches);
         out += &format!("\n{BOLD}Measured:{BOLD:#} from the call, with a wait for the kernel; medians\n");
         out += &measured(comparison);
-        if let Some(speedup) = comparison.speedup() {
-            let (first, last) = (launches[0].shape, launches[launches.len() - 1].shape);
-            out += &format!(
-                "\n{last} is {GOOD}{} times{GOOD:#} as fast as {first}. Every result was verified.\n",
-                digits(speedup)
-            );
-        }
+        out += "\n";
+        out += &verdict(comparison);
         for sentence in Rule::ALL.iter().filter_map(|rule| rule.sentence(comparison)) {
             out += "\n";
             out += &wrapped(&sentence);
@@ -57,6 +52,19 @@ impl Report for Table {
         }
         out
     }
+}
+
+/// How much faster the second launch is, where there are two.
+fn verdict(comparison: &Comparison) -> String {
+    let verified = "Every result was verified against the host's.";
+    let ([first, .., last], Some(speedup)) = (&comparison.launches[..], comparison.speedup()) else {
+        return wrapped(verified);
+    };
+    let (times, word) = if speedup >= 1.0 { (speedup, "faster") } else { (1.0 / speedup, "slower") };
+    let text = format!("{} is {} times {word} than {}. {verified}", last.shape, digits(times), first.shape);
+    // Coloured behind the wrapping, which counts characters.
+    let number = format!("{} times {word}", digits(times));
+    wrapped(&text).replacen(&number, &format!("{GOOD}{number}{GOOD:#}"), 1)
 }
 
 fn plain(header: &[&str]) -> comfy_table::Table {

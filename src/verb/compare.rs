@@ -15,12 +15,12 @@ use crate::{PTX, report};
 pub fn run(args: &CompareArgs) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
     let kernel = kernels::find(&args.kernel)?;
-    let device = Device::open(args.device.device.map_or(Choice::Auto, Choice::from))?;
+    let device = Device::open(args.device.device.map(Choice::from))?;
     let shape = second_shape(args, device.facts(), kernel.iterations(args.dtype, args.elements.0));
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     let module = Module::load(&device, PTX)?;
     let single = LaunchShape::single_thread();
-    let shapes = if shape == single { vec![single] } else { vec![single, shape] };
+    let shapes = if shape == single || args.no_single { vec![shape] } else { vec![single, shape] };
     let runs = Runs { warmup: args.warmup, timed: args.runs };
     let plan = Plan { kernel, dtype: args.dtype, n: args.elements.0, seed: args.seed, runs, shapes };
     let bar = Bar::new("preparing");

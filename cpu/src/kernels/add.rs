@@ -13,15 +13,22 @@ use crate::module::Module;
 use crate::shape::LaunchShape;
 
 /// The kernels of `gpu/src/add.rs`.
-pub(super) struct Add;
+pub(super) struct Add {
+    /// 16 bytes at a time, or one element.
+    pub(super) vector: bool,
+}
 
 impl Kernel for Add {
     fn name(&self) -> &'static str {
-        "add"
+        if self.vector { "add" } else { "add_scalar" }
     }
 
     fn summary(&self) -> &'static str {
-        "out[i] = a[i] + b[i]"
+        if self.vector {
+            "out[i] = a[i] + b[i], 16 bytes at a time"
+        } else {
+            "out[i] = a[i] + b[i], one element at a time"
+        }
     }
 
     fn dtypes(&self) -> &'static [Dtype] {
@@ -29,7 +36,7 @@ impl Kernel for Add {
     }
 
     fn entry(&self, dtype: Dtype) -> String {
-        format!("add_{dtype}")
+        format!("{}_{dtype}", self.name())
     }
 
     fn bytes(&self, dtype: Dtype, n: u64) -> u64 {
@@ -41,8 +48,7 @@ impl Kernel for Add {
     }
 
     fn iterations(&self, dtype: Dtype, n: u64) -> u64 {
-        // 16 bytes an iteration.
-        n.div_ceil(16 / dtype.bytes())
+        if self.vector { n.div_ceil(16 / dtype.bytes()) } else { n }
     }
 
     fn prepare(&self, device: &Device, dtype: Dtype, n: usize, seed: u64) -> Result<Box<dyn Prepared>> {

@@ -59,7 +59,7 @@ pub trait Prepared {
 }
 
 /// All kernels.
-pub static ALL: &[&dyn Kernel] = &[&add::Add];
+pub static ALL: &[&dyn Kernel] = &[&add::Add { vector: true }, &add::Add { vector: false }];
 
 /// The kernel of a name.
 ///

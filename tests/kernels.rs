@@ -1,0 +1,88 @@
+//! Every kernel, for every element type, over a lattice of launch shapes and sizes, on the CPU device: bit for bit what the
+//! host computes, whatever was in the output before.
+
+use gridstride_cpu::kernels::{self, Kernel};
+use gridstride_cpu::{Choice, Device, Dtype, LaunchShape, Module, Runs, measure};
+
+/// Grid and block of each launch.
+const SHAPES: &[(u32, u32)] = &[(1, 1), (1, 32), (1, 33), (2, 31), (7, 96), (3, 1024), (40, 256)];
+
+/// Sizes: nothing, one, around a warp and a block, primes, more and fewer elements than threads.
+const SIZES: &[usize] = &[0, 1, 2, 3, 5, 31, 32, 33, 127, 255, 256, 257, 1009, 4099, 30_011];
+
+fn open() -> (Device, Module) {
+    let device = Device::open(Choice::Cpu).unwrap();
+    let module = Module::load(&device, gridstride::PTX).unwrap();
+    (device, module)
+}
+
+fn check(device: &Device, module: &Module, kernel: &dyn Kernel, dtype: Dtype, n: usize, seed: u64) {
+    let mut prepared = kernel.prepare(device, dtype, n, seed).unwrap();
+    for &(grid, block) in SHAPES {
+        let shape = LaunchShape::linear(grid, block);
+        prepared.poison().unwrap();
+        prepared.launch(device, module, &kernel.entry(dtype), shape).unwrap();
+        device.synchronize().unwrap();
+        let verdict = prepared.verify().unwrap();
+        assert_eq!(verdict, Ok(()), "{} {dtype}, n = {n}, {shape}, seed {seed}", kernel.name());
+    }
+}
+
+#[test]
+fn every_shape_and_size_gives_the_hosts_result() {
+    let (device, module) = open();
+    // New inputs each run; the seed is in the message of a failure.
+    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
+    for kernel in kernels::ALL {
+        for &dtype in kernel.dtypes() {
+            for &n in SIZES {
+                check(&device, &module, *kernel, dtype, n, seed);
+            }
+        }
+    }
+}
+
+#[test]
+fn verification_fails_for_another_kernels_result() {
+    let (device, module) = open();
+    let kernel = kernels::find("add").unwrap();
+    let mut prepared = kernel.prepare(&device, Dtype::F32, 1000, 1).unwrap();
+    // The sum of the bits as integers is not the sum of the floats.
+    let runs = Runs { warmup: 0, timed: 1 };
+    let shape = LaunchShape::linear(2, 64);
+    let error = measure(&device, &module, "add_i32", &mut *prepared, shape, 12_000, runs, &()).unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("gave a wrong result") && message.contains("out["), "{message}");
+}
+
+#[test]
+fn verification_fails_for_a_result_that_was_not_written() {
+    let (device, _module) = open();
+    let kernel = kernels::find("add").unwrap();
+    for &dtype in kernel.dtypes() {
+        let prepared = kernel.prepare(&device, dtype, 64, 1).unwrap();
+        let verdict = prepared.verify().unwrap();
+        assert!(verdict.unwrap_err().starts_with("out[0] is"), "{dtype}: the poison passes for a result");
+    }
+}
+
+#[test]
+fn counters_are_exact_and_repeat() {
+    let (device, module) = open();
+    let kernel = kernels::find("add_scalar").unwrap();
+    let count = |shape: LaunchShape| {
+        let mut prepared = kernel.prepare(&device, Dtype::F32, 32 * 64, 7).unwrap();
+        let runs = Runs { warmup: 0, timed: 1 };
+        let measured = measure(&device, &module, "add_scalar_f32", &mut *prepared, shape, 0, runs, &()).unwrap();
+        measured.counters.expect("the CPU device counts")
+    };
+    let full = count(LaunchShape::linear(8, 256));
+    assert_eq!(full, count(LaunchShape::linear(8, 256)));
+    // 64 warps, each with two loads and a store of 32 neighbours: four sectors of 32 bytes a request, all lanes at work.
+    assert_eq!((full.warps, full.global_requests, full.global_sectors), (64, 3 * 64, 3 * 64 * 4));
+    assert_eq!(full.active_lanes_percent(), Some(100.0));
+    let single = count(LaunchShape::single_thread());
+    assert_eq!((single.warps, single.global_requests, single.global_sectors), (1, 3 * 2048, 3 * 2048));
+    assert_eq!(single.active_lanes_percent(), Some(100.0 / 32.0));
+    assert!(single.instructions > 20 * full.instructions);
+}
