@@ -6,8 +6,8 @@ use gridstride_ptx::{AddressBase, Function, Instr, Module, Operand, Param, RegId
 
 use crate::code::{Constant, FrameLayout, Guard, Place, Special, Width};
 use crate::lane::{Level, Slot};
+use crate::layout::Layout;
 use crate::ops::Reason;
-use crate::program::Layout;
 
 /// Decodes one function: gives registers and constants their slots, and hands operands to the families in `ops`.
 pub(crate) struct Decoder<'a> {

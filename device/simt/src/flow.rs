@@ -8,8 +8,9 @@ use gridstride_ptx::{BlockId, Function, Instr, Module, Operand, Symbol, Type};
 use crate::code::{Barrier, BarrierKind, Call, Callee, Code, CodeBlock, End, Guard, Step, System};
 use crate::decode::Decoder;
 use crate::lane::{Args, Lanes, Level, Slot};
+use crate::layout::Layout;
 use crate::ops::{self, Decoded, Reason};
-use crate::program::{Layout, LoadError};
+use crate::program::LoadError;
 use crate::reconverge;
 
 /// Decodes a function.

@@ -14,22 +14,27 @@ struct Line([u8; 64]);
 /// Plain bytes, aligned for every access and kept between uses.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    lines: Vec<Line>,
+    words: Vec<u128>,
     bytes: usize,
 }
 
 impl Arena {
+    /// `bytes` zeros, which cost nothing until they are touched.
+    pub(crate) fn zeros(bytes: usize) -> Self {
+        Self { words: vec![0; bytes.div_ceil(16)], bytes }
+    }
+
     /// Makes it `bytes` long and fills it.
     pub(crate) fn reset(&mut self, bytes: usize, fill: u8) {
-        let lines = bytes.div_ceil(64);
-        self.lines.truncate(lines);
-        self.lines.fill(Line([fill; 64]));
-        self.lines.resize(lines, Line([fill; 64]));
+        let (words, fill) = (bytes.div_ceil(16), u128::from_ne_bytes([fill; 16]));
+        self.words.truncate(words);
+        self.words.fill(fill);
+        self.words.resize(words, fill);
         self.bytes = bytes;
     }
 
     pub(crate) fn pointer(&mut self) -> *mut u8 {
-        self.lines.as_mut_ptr().cast()
+        self.words.as_mut_ptr().cast()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -37,8 +42,8 @@ impl Arena {
     }
 
     pub(crate) fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: lines are plain bytes without padding, and there are at least `bytes` of them.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.bytes) }
+        // SAFETY: words are plain bytes, and there are at least `bytes` of them.
+        unsafe { std::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.bytes) }
     }
 }
 
@@ -116,8 +121,8 @@ impl Frame {
 }
 
 fn fill<const N: usize>(bytes: &mut [u8], value: impl Fn(usize) -> [u8; N]) {
-    for (lane, element) in bytes.chunks_exact_mut(N).enumerate() {
-        element.copy_from_slice(&value(lane));
+    for (lane, element) in bytes.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+        *element = value(lane);
     }
 }
 
@@ -156,11 +161,12 @@ impl Pool {
         self.frames[function].push(frame);
     }
 
-    /// A warp without splits. What its local memory holds is whatever was there, at first a pattern that is no likely value.
+    /// A warp without splits. What its local memory holds is whatever was there, at first zeros: kernels that can panic
+    /// have far more of it than they ever touch, so nothing is written to it beforehand.
     pub(crate) fn warp(&mut self, local_bytes: usize) -> Warp {
         let mut warp = self.warps.pop().unwrap_or_default();
         if warp.local.len() != local_bytes {
-            warp.local.reset(local_bytes, 0xA5);
+            warp.local = Arena::zeros(local_bytes);
         }
         warp
     }

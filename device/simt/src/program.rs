@@ -1,16 +1,16 @@
 //! A module made ready to run: instructions decoded to lane functions, variables given addresses.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use gridstride_ptx::{
-    FuncId, Function, GlobalId, LaunchBounds, Module, Operand, Param, PtxVersion, Space, Symbol, Target, VarId,
-};
+use gridstride_ptx::{FuncId, Function, LaunchBounds, Module, Param, PtxVersion, Space, Symbol, Target};
 
 use crate::code::Code;
 use crate::flow;
 use crate::lane::Level;
+use crate::layout::Layout;
 use crate::memory::{AllocKind, Memory};
+use crate::reach;
 
 /// Why a module cannot be loaded. Every case names the line, and the instruction and kernel where there is one.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -214,7 +214,7 @@ impl Program {
 
     /// Decodes what the kernel can reach. Functions that touch no shared variable are decoded once for all kernels.
     fn kernel_of(&self, entry: usize, shared_free: &mut HashMap<usize, Arc<Code>>) -> Result<Kernel, LoadError> {
-        let reached = self.reachable(entry);
+        let reached = reach::reachable(&self.module, entry);
         let layout = Layout::of(&self.module, &self.variables, &reached);
         let mut codes: Vec<Option<Arc<Code>>> = vec![None; self.module.functions.len()];
         for &at in &reached {
@@ -227,36 +227,14 @@ impl Program {
                 continue;
             }
             let code = Arc::new(flow::decode(&self.module, at, &layout, Level::detect())?);
-            if !touches_shared(&self.module, function) {
+            if !reach::touches_shared(&self.module, function) {
                 shared_free.insert(at, code.clone());
             }
             codes[at] = Some(code);
         }
-        let local_bytes = local_bytes(&self.module, entry, &codes);
+        let local_bytes = reach::local_bytes(&self.module, entry, &codes);
         let Layout { static_shared, dynamic_shared_at, .. } = layout;
         Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes })
-    }
-
-    fn reachable(&self, entry: usize) -> BTreeSet<usize> {
-        let pointed: Vec<usize> = (self.module.globals.iter().filter_map(|g| g.init.as_ref()))
-            .flat_map(|init| &init.relocs)
-            .filter_map(|reloc| if let Symbol::Func(id) = reloc.symbol { Some(id.0 as usize) } else { None })
-            .collect();
-        let mut reached = BTreeSet::new();
-        let mut waiting = vec![entry];
-        let mut pointed = Some(pointed);
-        while let Some(at) = waiting.pop() {
-            if !reached.insert(at) {
-                continue;
-            }
-            let function = &self.module.functions[at];
-            waiting.extend(named_functions(function));
-            // An indirect call may go to any function whose address stands in a variable.
-            if function.instrs.iter().any(is_indirect_call) {
-                waiting.extend(pointed.take().unwrap_or_default());
-            }
-        }
-        reached
     }
 
     fn info(&self, function: &Function, kernel: &Kernel) -> KernelInfo {
@@ -292,78 +270,6 @@ impl Drop for Program {
     }
 }
 
-/// Addresses of variables as one kernel sees them.
-#[derive(Debug)]
-pub(crate) struct Layout {
-    globals: Vec<Option<u64>>,
-    /// Offsets of `.shared` variables declared inside functions, by function.
-    shared_vars: HashMap<(Arc<str>, VarId), u32>,
-    static_shared: u32,
-    dynamic_shared_at: u32,
-}
-
-impl Layout {
-    fn of(module: &Module, variables: &[Option<(u64, u64)>], reached: &BTreeSet<usize>) -> Self {
-        let mut layout = Self {
-            globals: variables.iter().map(|place| place.map(|(address, _)| address)).collect(),
-            shared_vars: HashMap::new(),
-            static_shared: 0,
-            dynamic_shared_at: 0,
-        };
-        let used: BTreeSet<u32> = reached.iter().flat_map(|at| named_globals(&module.functions[*at])).collect();
-        for &id in &used {
-            let global = &module.globals[id as usize];
-            if let (Space::Shared, Some(size)) = (global.space, global.size) {
-                layout.globals[id as usize] = Some(u64::from(layout.place(global.align, size)));
-            }
-        }
-        for &at in reached {
-            let function = &module.functions[at];
-            for (id, var) in
-                function.vars.iter().enumerate().filter(|(_, var)| var.space == Space::Shared && var.size > 0)
-            {
-                let place = layout.place(var.align, var.size);
-                layout.shared_vars.insert((function.name.clone(), VarId(id as u32)), place);
-            }
-        }
-        layout.place_dynamic(module, &used, reached);
-        layout
-    }
-
-    /// Dynamic shared memory lies behind the static variables; all arrays without a size are the same memory.
-    fn place_dynamic(&mut self, module: &Module, used: &BTreeSet<u32>, reached: &BTreeSet<usize>) {
-        let unsized_globals = used.iter().map(|id| (*id, &module.globals[*id as usize]));
-        let unsized_globals = unsized_globals.filter(|(_, g)| g.space == Space::Shared && g.size.is_none());
-        let align = unsized_globals.clone().map(|(_, global)| global.align).fold(16, u32::max);
-        self.dynamic_shared_at = self.static_shared.next_multiple_of(align);
-        for (id, _) in unsized_globals {
-            self.globals[id as usize] = Some(u64::from(self.dynamic_shared_at));
-        }
-        for &at in reached {
-            let function = &module.functions[at];
-            for (id, var) in function.vars.iter().enumerate() {
-                if var.space == Space::Shared && var.size == 0 {
-                    self.shared_vars.insert((function.name.clone(), VarId(id as u32)), self.dynamic_shared_at);
-                }
-            }
-        }
-    }
-
-    fn place(&mut self, align: u32, size: u64) -> u32 {
-        let at = self.static_shared.next_multiple_of(align.max(1));
-        self.static_shared = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
-        at
-    }
-
-    pub(crate) fn global(&self, id: GlobalId) -> Option<u64> {
-        self.globals[id.0 as usize]
-    }
-
-    pub(crate) fn shared_var(&self, function: &Arc<str>, id: VarId) -> Option<u32> {
-        self.shared_vars.get(&(function.clone(), id)).copied()
-    }
-}
-
 /// First of the addresses that stand for functions: no memory is there.
 const FUNCTIONS: u64 = 3 << 48;
 
@@ -393,75 +299,4 @@ pub(crate) fn param_layout(function: &Function) -> Vec<ParamLayout> {
         ParamLayout { offset, size, align: var.align }
     })
     .collect()
-}
-
-fn symbols(function: &Function) -> impl Iterator<Item = Symbol> {
-    fn of(operand: &Operand, found: &mut Vec<Symbol>) {
-        match operand {
-            Operand::Symbol(symbol, _) | Operand::Address(gridstride_ptx::AddressBase::Symbol(symbol), _) => {
-                found.push(*symbol);
-            }
-            Operand::List(parts) | Operand::Vector(parts) => parts.iter().for_each(|part| of(part, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    function.instrs.iter().flat_map(|instr| &instr.operands).for_each(|operand| of(operand, &mut found));
-    found.into_iter()
-}
-
-fn named_functions(function: &Function) -> impl Iterator<Item = usize> {
-    symbols(function).filter_map(|symbol| if let Symbol::Func(id) = symbol { Some(id.0 as usize) } else { None })
-}
-
-fn named_globals(function: &Function) -> impl Iterator<Item = u32> {
-    symbols(function).filter_map(|symbol| if let Symbol::Global(id) = symbol { Some(id.0) } else { None })
-}
-
-fn touches_shared(module: &Module, function: &Function) -> bool {
-    function.vars.iter().any(|var| var.space == Space::Shared)
-        || named_globals(function).any(|id| module.globals[id as usize].space == Space::Shared)
-}
-
-fn is_indirect_call(instr: &gridstride_ptx::Instr) -> bool {
-    &*instr.opcode == "call" && instr.operands.iter().any(|operand| matches!(operand, Operand::Reg(_)))
-}
-
-/// Local memory for the functions that recursion or indirect calls may nest without a bound known here.
-const OPEN_ENDED_STACK: u32 = 16 << 10;
-
-/// Local memory of the longest chain of calls; generous where calls may nest without a bound.
-fn local_bytes(module: &Module, entry: usize, codes: &[Option<Arc<Code>>]) -> u32 {
-    let mut walk = StackWalk { module, codes, known: HashMap::new(), path: Vec::new(), open: false };
-    let bytes = walk.deepest(entry);
-    if walk.open { bytes + OPEN_ENDED_STACK } else { bytes }
-}
-
-struct StackWalk<'a> {
-    module: &'a Module,
-    codes: &'a [Option<Arc<Code>>],
-    known: HashMap<usize, u32>,
-    path: Vec<usize>,
-    open: bool,
-}
-
-impl StackWalk<'_> {
-    fn deepest(&mut self, at: usize) -> u32 {
-        let Some(code) = &self.codes[at] else { return 0 };
-        if let Some(known) = self.known.get(&at) {
-            return *known;
-        }
-        if self.path.contains(&at) || self.path.len() > 64 {
-            self.open = true;
-            return 0;
-        }
-        let function = &self.module.functions[at];
-        self.open |= function.instrs.iter().any(is_indirect_call);
-        self.path.push(at);
-        let below = named_functions(function).map(|callee| self.deepest(callee)).max().unwrap_or(0);
-        self.path.pop();
-        let bytes = code.local_bytes + below;
-        self.known.insert(at, bytes);
-        bytes
-    }
 }

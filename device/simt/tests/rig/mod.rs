@@ -30,7 +30,7 @@ impl Rig {
     pub fn read(&self, address: u64, count: usize) -> Vec<u32> {
         let mut bytes = vec![0; 4 * count];
         self.memory.read(address, &mut bytes).unwrap();
-        bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect()
+        bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
     }
 
     pub fn load(&self, text: &str) -> Result<Arc<Program>, LoadError> {
