@@ -1,6 +1,8 @@
 //! Every kernel, for every element type, over a lattice of launch shapes and sizes, on the CPU device: bit for bit what the
 //! host computes, whatever was in the output before.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use gridstride_cpu::kernels::{self, Kernel};
 use gridstride_cpu::{Choice, Device, Dtype, LaunchShape, Module, Runs, measure};
 
@@ -10,10 +12,14 @@ const SHAPES: &[(u32, u32)] = &[(1, 1), (1, 32), (1, 33), (2, 31), (7, 96), (3, 
 /// Sizes: nothing, one, around a warp and a block, primes, more and fewer elements than threads.
 const SIZES: &[usize] = &[0, 1, 2, 3, 5, 31, 32, 33, 127, 255, 256, 257, 1009, 4099, 30_011];
 
-fn open() -> (Device, Module) {
+/// The counters are those of the launch that finished last in the process, so the tests of this file take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn open() -> (Device, Module, MutexGuard<'static, ()>) {
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let device = Device::open(Choice::Cpu).unwrap();
     let module = Module::load(&device, gridstride::PTX).unwrap();
-    (device, module)
+    (device, module, turn)
 }
 
 fn check(device: &Device, module: &Module, kernel: &dyn Kernel, dtype: Dtype, n: usize, seed: u64) {
@@ -30,7 +36,7 @@ fn check(device: &Device, module: &Module, kernel: &dyn Kernel, dtype: Dtype, n:
 
 #[test]
 fn every_shape_and_size_gives_the_hosts_result() {
-    let (device, module) = open();
+    let (device, module, _turn) = open();
     // New inputs each run; the seed is in the message of a failure.
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
     for kernel in kernels::ALL {
@@ -44,7 +50,7 @@ fn every_shape_and_size_gives_the_hosts_result() {
 
 #[test]
 fn verification_fails_for_another_kernels_result() {
-    let (device, module) = open();
+    let (device, module, _turn) = open();
     let kernel = kernels::find("add").unwrap();
     let mut prepared = kernel.prepare(&device, Dtype::F32, 1000, 1).unwrap();
     // The sum of the bits as integers is not the sum of the floats.
@@ -57,7 +63,7 @@ fn verification_fails_for_another_kernels_result() {
 
 #[test]
 fn verification_fails_for_a_result_that_was_not_written() {
-    let (device, _module) = open();
+    let (device, _module, _turn) = open();
     let kernel = kernels::find("add").unwrap();
     for &dtype in kernel.dtypes() {
         let prepared = kernel.prepare(&device, dtype, 64, 1).unwrap();
@@ -68,7 +74,7 @@ fn verification_fails_for_a_result_that_was_not_written() {
 
 #[test]
 fn counters_are_exact_and_repeat() {
-    let (device, module) = open();
+    let (device, module, _turn) = open();
     let kernel = kernels::find("add_scalar").unwrap();
     let count = |shape: LaunchShape| {
         let mut prepared = kernel.prepare(&device, Dtype::F32, 32 * 64, 7).unwrap();
