@@ -90,5 +90,6 @@ fn counters_are_exact_and_repeat() {
     let single = count(LaunchShape::single_thread());
     assert_eq!((single.warps, single.global_requests, single.global_sectors), (1, 3 * 2048, 3 * 2048));
     assert_eq!(single.active_lanes_percent(), Some(100.0 / 32.0));
-    assert!(single.instructions > 20 * full.instructions);
+    // The same work with one lane a warp instruction instead of 32; a launch of 64 warps repeats what comes before the loop.
+    assert!(single.instructions > 5 * full.instructions);
 }

@@ -50,7 +50,9 @@ pub(crate) fn externally_visible(args: TokenStream, item: TokenStream) -> Result
 pub(crate) fn address_space(args: TokenStream, _item: TokenStream) -> Result<TokenStream, Error> {
     let space = args.to_string();
     let message = match space.as_str() {
-        "shared" => "the compiler cannot place a `static` in shared memory: use `cuda_std::shared` instead",
+        "shared" => {
+            "the compiler cannot place a `static` in shared memory, and without the attribute it would be in global memory"
+        }
         "global" => "a `static` is in global memory without `#[address_space(global)]`: remove the attribute",
         "constant" | "local" => {
             "the compiler cannot place a `static` in this address space: without the attribute it is in global memory"

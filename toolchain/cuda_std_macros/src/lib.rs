@@ -58,7 +58,7 @@ pub fn externally_visible(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Refused: the stable compiler cannot place a `static` in an address space.
 ///
-/// Shared memory comes from `cuda_std::shared` instead; `static`s without the attribute are in global memory.
+/// `static`s without the attribute are in global memory.
 #[proc_macro_attribute]
 pub fn address_space(args: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::address_space(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

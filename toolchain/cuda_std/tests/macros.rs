@@ -1,0 +1,79 @@
+//! What the macros take, and what they refuse with which words.
+
+use cuda_std::prelude::*;
+use cuda_std::{externally_visible, gpu_only};
+
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Scale {
+    factor: f32,
+    offset: f32,
+}
+
+/// Every kind of parameter that a kernel may have; on the host it is an ordinary function.
+///
+/// # Safety
+/// `out` must be valid for `x.len()` writes.
+#[kernel]
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn everything(
+    x: &[f32],
+    scale: Scale,
+    shift: [f32; 2],
+    one: &f32,
+    count: usize,
+    flag: bool,
+    wide: u128,
+    _: i64,
+    out: *mut f32,
+) {
+    let extra = if flag { *one + shift[1] + count as f32 + wide as f32 } else { 0.0 };
+    for (i, value) in x.iter().enumerate() {
+        // SAFETY: by the caller.
+        unsafe { *out.add(i) = value * scale.factor + scale.offset + extra };
+    }
+}
+
+/// # Safety
+/// `out` must be valid for `'a`'s slice.
+#[kernel]
+pub unsafe fn with_a_lifetime<'a>(x: &'a [u8], out: *mut u8) {
+    let first: Option<&'a u8> = x.first();
+    // SAFETY: by the caller.
+    unsafe { *out = first.copied().unwrap_or(0) };
+}
+
+#[gpu_only]
+fn only_there(value: u32) -> u32 {
+    value + 1
+}
+
+#[externally_visible]
+#[unsafe(no_mangle)]
+pub extern "C" fn cuda_std_test_helper(x: f32) -> f32 {
+    x
+}
+
+#[test]
+fn a_kernel_is_an_ordinary_function_on_the_host() {
+    let scale = Scale { factor: 2.0, offset: 1.0 };
+    let mut out = [0.0; 3];
+    // SAFETY: `out` has as many elements as `x`.
+    unsafe { everything(&[1.0, 2.0, 3.0], scale, [0.0, 0.5], &1.0, 2, true, 3, 0, out.as_mut_ptr()) };
+    assert_eq!(out, [9.5, 11.5, 13.5]);
+    let mut byte = 9;
+    // SAFETY: one byte is there.
+    unsafe { with_a_lifetime(&[], &raw mut byte) };
+    assert_eq!(byte, 0);
+}
+
+#[test]
+#[should_panic(expected = "`only_there` runs on the GPU only")]
+fn a_gpu_function_says_so_on_the_host() {
+    only_there(1);
+}
+
+#[test]
+fn refusals() {
+    trybuild::TestCases::new().compile_fail("tests/rejected/*.rs");
+}

@@ -1,0 +1,6 @@
+use cuda_std::kernel;
+
+#[kernel]
+pub unsafe fn k<T: Copy>(a: &[T], out: *mut T) {}
+
+fn main() {}
