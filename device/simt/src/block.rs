@@ -30,7 +30,8 @@ pub(crate) struct Block {
     /// The first thread whose warp has not started.
     next_thread: u32,
     /// Warps that have started and not finished.
-    warps: Vec<Warp>,
+    #[expect(clippy::vec_box, reason = "warps move between here and the pool at every turn")]
+    warps: Vec<Box<Warp>>,
     /// Some warp stopped in the middle of something, not at a barrier.
     spinning: bool,
 }
@@ -99,25 +100,22 @@ impl Engine<'_> {
     /// Gives each warp its turn.
     fn sweep(&mut self) -> Run<()> {
         self.block.spinning = false;
+        let mut warps = std::mem::take(&mut self.block.warps);
         let mut at = 0;
-        while at < self.block.warps.len() {
-            let mut warp = std::mem::take(&mut self.block.warps[at]);
-            match self.warp(&mut warp)? {
-                Outcome::Finished => {
-                    self.pool.put_warp(warp, self.kernel);
-                    self.block.warps.remove(at);
-                }
+        while let Some(warp) = warps.get_mut(at) {
+            match self.warp(warp)? {
+                Outcome::Finished => self.pool.put_warp(warps.remove(at), self.kernel),
                 outcome => {
                     self.block.spinning |= outcome == Outcome::Spinning;
-                    self.block.warps[at] = warp;
                     at += 1;
                 }
             }
         }
+        self.block.warps = warps;
         Ok(())
     }
 
-    fn start(&mut self, first_thread: u32, threads: u32) -> Warp {
+    fn start(&mut self, first_thread: u32, threads: u32) -> Box<Warp> {
         self.counters.warps += 1;
         self.coordinates.first_thread = first_thread;
         let lanes = (threads - first_thread).min(LANES as u32);

@@ -59,7 +59,8 @@ impl<'a> Decoder<'a> {
             if matches!(var.space, Space::Local | Space::Param) && !kernel_params.contains(&id) {
                 let offset = self.local_bytes.next_multiple_of(var.align.max(1));
                 self.places.insert(id, offset);
-                self.local_bytes = offset + u32::try_from(var.size).unwrap_or(u32::MAX / 2);
+                // Too much is an error later; until then it only must not overflow.
+                self.local_bytes = offset.saturating_add(u32::try_from(var.size).unwrap_or(u32::MAX)).min(1 << 30);
             }
         }
         self.local_bytes = self.local_bytes.next_multiple_of(16);
@@ -226,8 +227,18 @@ impl<'a> Decoder<'a> {
         match operand {
             Operand::Reg(reg) => Ok(Place::Reg(self.regs[reg.0 as usize], width(self.type_of(*reg)))),
             Operand::Symbol(Symbol::Var(id), 0) => self.place_of_var(*id),
-            Operand::Int(value) => Ok(Place::Reg(self.constant(value.cast_unsigned(), Type::U64), Width::W64)),
+            Operand::Int(_) | Operand::F64(_) => Ok(Place::Reg(self.src(operand, Type::B64)?, Width::W64)),
+            Operand::F32(_) => Ok(Place::Reg(self.src(operand, Type::B32)?, Width::W32)),
             _ => Err("an argument that is neither a register nor a parameter variable".into()),
+        }
+    }
+
+    /// Where a call leaves a result; `_` for nowhere.
+    pub(crate) fn place_of_result(&mut self, operand: &Operand) -> Result<Place, Reason> {
+        match operand {
+            Operand::Sink => Ok(Place::Reg(self.scratch(Type::B64), Width::W64)),
+            Operand::Reg(_) | Operand::Symbol(..) => self.place_of(operand),
+            _ => Err("a result that is neither a register nor a parameter variable".into()),
         }
     }
 

@@ -51,8 +51,14 @@ pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) 
     let returns = places(&function.returns).map_err(unsupported)?;
     let Builder { decoder, blocks, .. } = builder;
     let (frame, local_bytes) = decoder.finish();
+    if local_bytes > MOST_LOCAL {
+        return Err(unsupported(format!("{local_bytes} bytes of local memory; a thread has {MOST_LOCAL}")));
+    }
     Ok(Code { name: function.name.clone(), function: at, frame, blocks, params, returns, local_bytes })
 }
+
+/// Local memory a thread at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
+const MOST_LOCAL: u32 = 512 << 10;
 
 /// While blocks are made, targets are numbers of PTX blocks with this bit, or of blocks made already.
 const PTX_BLOCK: u32 = 1 << 31;
@@ -116,6 +122,11 @@ impl Builder<'_> {
             "ret" => self.guarded(guard, End::Return, at, fall),
             "exit" => self.guarded(guard, End::Exit, at, fall),
             "trap" => self.guarded(guard, End::Trap, at, fall),
+            // Without a debugger that waits for it, a breakpoint ends the kernel.
+            "brkpt" => {
+                let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
+                self.guarded(guard, End::Trap, at, next);
+            }
             "nanosleep" => {
                 let next = self.next_number() + if guard == Guard::ALL { 1 } else { 2 };
                 self.guarded(guard, End::Sleep(next), at, next);
@@ -209,7 +220,7 @@ impl Builder<'_> {
         let mut operands = &instr.operands[..];
         let mut returns = Vec::new();
         if let [Operand::List(list), rest @ ..] = operands {
-            returns = self.places(list)?;
+            returns = list.iter().map(|operand| self.decoder.place_of_result(operand)).collect::<Result<_, _>>()?;
             operands = rest;
         }
         let [callee, rest @ ..] = operands else { return Err("nothing to call".into()) };

@@ -131,7 +131,8 @@ fn fill<const N: usize>(bytes: &mut [u8], value: impl Fn(usize) -> [u8; N]) {
 pub(crate) struct Pool {
     /// By function.
     frames: Vec<Vec<Frame>>,
-    warps: Vec<Warp>,
+    #[expect(clippy::vec_box, reason = "warps move between here and the blocks all the time")]
+    warps: Vec<Box<Warp>>,
 }
 
 impl Pool {
@@ -163,7 +164,7 @@ impl Pool {
 
     /// A warp without splits. What its local memory holds is whatever was there, at first zeros: kernels that can panic
     /// have far more of it than they ever touch, so nothing is written to it beforehand.
-    pub(crate) fn warp(&mut self, local_bytes: usize) -> Warp {
+    pub(crate) fn warp(&mut self, local_bytes: usize) -> Box<Warp> {
         let mut warp = self.warps.pop().unwrap_or_default();
         if warp.local.len() != local_bytes {
             warp.local = Arena::zeros(local_bytes);
@@ -172,7 +173,7 @@ impl Pool {
     }
 
     /// Takes back a warp of `kernel` that has finished.
-    pub(crate) fn put_warp(&mut self, mut warp: Warp, kernel: &Kernel) {
+    pub(crate) fn put_warp(&mut self, mut warp: Box<Warp>, kernel: &Kernel) {
         debug_assert!(kernel.local_bytes == 0 || warp.local.len() == kernel.local_bytes as usize * LANES);
         for activation in warp.activations.drain(..).flatten() {
             self.put_frame(activation.function, activation.frame);

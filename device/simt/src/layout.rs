@@ -67,7 +67,8 @@ impl Layout {
 
     fn place(&mut self, align: u32, size: u64) -> u32 {
         let at = self.static_shared.next_multiple_of(align.max(1));
-        self.static_shared = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX));
+        // Too much is an error when it is launched; until then it only must not overflow.
+        self.static_shared = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX)).min(1 << 30);
         at
     }
 
