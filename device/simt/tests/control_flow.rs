@@ -1,7 +1,7 @@
 //! Branches, loops and switches at which the lanes of a warp part.
 
 mod rig;
-use rig::{Rig, kernel, shape};
+use rig::{Rig, kernel, shape, with_functions};
 
 #[test]
 fn nested_ifs() {
@@ -143,20 +143,46 @@ fn early_returns_and_guards() {
 }
 
 #[test]
-fn shuffles_and_warp_barriers_wait_for_the_lanes_they_name() {
-    // Both halves of the warp come to their own shuffle by ways of different length; then all to one.
+fn lanes_meet_at_two_warp_barriers_on_two_ways() {
+    // Each half stores, meets the other half at a barrier of its own, and reads what the other half stored.
     let body = "
+        mad.lo.u32 %r4, %r1, 4, 0;
+        mov.u32 %r5, cells;
+        add.u32 %r6, %r5, %r4;
+        xor.b32 %r7, %r4, 64;
+        add.u32 %r7, %r5, %r7;
         setp.lt.u32 %p1, %r1, 16;
         @%p1 bra LOW;
-        mov.u32 %r4, 0;
-        SPIN: add.u32 %r4, %r4, 1;
-        setp.lt.u32 %p2, %r4, %r1;
-        @%p2 bra SPIN;
+        st.shared.u32 [%r6], %r1;
         bar.warp.sync 0xFFFFFFFF;
-        bra.uni MEET;
-        LOW: bar.warp.sync 0xFFFFFFFF;
-        MEET: shfl.sync.bfly.b32 %r5, %r1, 16, 31, 0xFFFFFFFF;
+        ld.shared.u32 %r8, [%r7];
+        bra.uni END;
+        LOW: mul.lo.u32 %r9, %r1, 100;
+        st.shared.u32 [%r6], %r9;
+        bar.warp.sync 0xFFFFFFFF;
+        ld.shared.u32 %r8, [%r7];
+        END: st.global.u32 [%d0], %r8;
+        ret;";
+    let text = with_functions(".shared .align 4 .b8 cells[128];", body);
+    let expected: Vec<u32> = (0..32).map(|t| if t < 16 { t + 16 } else { 100 * (t - 16) }).collect();
+    assert_eq!(Rig::new(1).map(&text, 1, 32, &[]), expected);
+}
+
+#[test]
+fn lanes_with_masks_of_their_own_do_not_wait_for_others() {
+    // The lower half waits in a loop for what the upper half stores behind its own barrier.
+    let body = "
+        ld.param.u64 %d3, [p1];
+        setp.lt.u32 %p1, %r1, 16;
+        selp.b32 %r4, 0x0000FFFF, 0xFFFF0000, %p1;
+        bar.warp.sync %r4;
+        @!%p1 st.volatile.global.u32 [%d3], 9;
+        WAIT: ld.volatile.global.u32 %r5, [%d3];
+        setp.eq.u32 %p2, %r5, 0;
+        @%p2 bra WAIT;
         st.global.u32 [%d0], %r5;
         ret;";
-    assert_eq!(Rig::new(1).map(&kernel(body), 1, 32, &[]), (0..32).map(|t| t ^ 16).collect::<Vec<u32>>());
+    let rig = Rig::new(1);
+    let flag = rig.words(&[0]);
+    assert_eq!(rig.map(&kernel(body), 1, 32, &[flag]), [9; 32]);
 }
