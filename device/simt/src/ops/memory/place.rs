@@ -33,6 +33,9 @@ const ORDERS: [Order; 5] = [Order::Weak, Order::Relaxed, Order::Acquire, Order::
 const SPACES: [Option<Space>; 6] =
     [None, Some(Space::Global), Some(Space::Const), Some(Space::Shared), Some(Space::Local), Some(Space::Param)];
 
+/// A [`Form`]'s bits of space and address width for `.shared` and 32 bits.
+const NARROW_SHARED: u32 = 3 | 8;
+
 impl Form {
     /// `space`: `None` is generic. `narrow`: the address register has 32 bits.
     pub(crate) fn new(space: Option<Space>, narrow: bool, order: Order) -> Self {
@@ -73,6 +76,11 @@ impl Form {
     pub(crate) fn is_quick(self) -> bool {
         let global = matches!(self.space(), None | Some(Space::Global | Space::Const));
         global && !self.narrow() && self.order() == Order::Weak
+    }
+
+    #[inline(always)]
+    fn is_narrow_shared(self) -> bool {
+        self.0 & 15 == NARROW_SHARED
     }
 
     #[inline(always)]
@@ -170,6 +178,13 @@ unsafe fn find(
     at: &mut [u64; LANES],
     private: &mut bool,
 ) -> Result<Found, Box<LaneFault>> {
+    if place.form.is_narrow_shared() && lanes.mask == FULL && !lanes.launch.count_memory {
+        // SAFETY: by the caller; the form says that the register has 32 bits a lane.
+        if let Some(found) = unsafe { shared_at_once(lanes, place) } {
+            *private = true;
+            return Ok(found);
+        }
+    }
     // SAFETY: by the caller.
     unsafe { addresses(lanes, place, at) };
     let (low, high, bits) = (reduce(at, u64::min), reduce(at, u64::max), reduce(at, |a, b| a | b));
@@ -213,6 +228,28 @@ unsafe fn find(
         return Ok(Found::One(at[0]));
     }
     Ok(if lanes.mask == FULL && in_a_row(at, size) { Found::Row(at[0]) } else { Found::Each })
+}
+
+/// What tiles in shared memory are read by: a whole warp side by side, or all at one place.
+#[inline(always)]
+unsafe fn shared_at_once(lanes: &Lanes<'_>, place: &Place) -> Option<Found> {
+    // SAFETY: by the caller; nothing writes to the register while it is borrowed.
+    let register = unsafe { &*lanes.frame.add(place.slot.0 as usize).cast::<[u32; LANES]>() };
+    let first = register[0];
+    let (mut apart, mut out_of_row) = (0, 0);
+    for lane in 0..LANES {
+        let distance = register[lane].wrapping_sub(first);
+        apart |= distance;
+        out_of_row |= distance ^ (lane as u32 * place.size as u32);
+    }
+    let offset = u64::from(first.wrapping_add(place.offset as u32));
+    let at = lanes.shared as u64 + offset;
+    let (found, bytes) = match (apart, out_of_row) {
+        (0, _) => (Found::One(at), place.size),
+        (_, 0) => (Found::Row(at), place.size * LANES as u64),
+        _ => return None,
+    };
+    (offset & (place.size - 1) == 0 && inside(offset, bytes, lanes.shared_bytes)).then_some(found)
 }
 
 /// All lanes' addresses in one value, halving by halving, as vector units like it.
