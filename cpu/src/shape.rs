@@ -110,17 +110,23 @@ impl LaunchShape {
         Ok(())
     }
 
-    /// The grid of `block`-thread blocks that suits a device, for `work` loop iterations in all.
+    /// The grid that suits a device, for `iterations` of a grid-stride loop that moves `bytes` each.
     ///
-    /// On a GPU: one iteration a thread, as many blocks as that takes. A grid just large enough to fill the multiprocessors
-    /// leaves each thread one load at a time in flight; with one iteration a thread the hardware keeps starting new blocks,
-    /// whose loads overlap those of the others (measured on an H200: see docs/measurements.md). On the CPU device: 16 blocks
-    /// a core, enough that the cores end together and few enough that starting blocks costs nothing.
+    /// On a GPU, loops of 16-byte accesses get one iteration a thread: the hardware starts blocks as others end, and their
+    /// loads overlap. Smaller accesses get 8 blocks of 256 threads a multiprocessor (2048 threads, all that one holds) and
+    /// loop, because starting a block costs more than so few bytes are worth. Both were measured on an H200
+    /// (docs/measurements.md). On the CPU device: 16 blocks a core, enough that the cores end together and few enough that
+    /// starting blocks costs nothing.
     #[must_use]
-    pub fn full(facts: &Facts, work: u64) -> Self {
+    pub fn full(facts: &Facts, iterations: u64, bytes: u64) -> Self {
         const BLOCK: u32 = 256;
-        let needed = work.div_ceil(u64::from(BLOCK)).max(1);
-        let most = if facts.is_gpu() { u64::from(facts.max_grid[0]) } else { 16 * u64::from(facts.multiprocessors) };
+        let needed = iterations.div_ceil(u64::from(BLOCK)).max(1);
+        let multiprocessors = u64::from(facts.multiprocessors);
+        let most = match (facts.is_gpu(), bytes >= 3 * 16) {
+            (true, true) => u64::from(facts.max_grid[0]),
+            (true, false) => 8 * multiprocessors,
+            (false, _) => 16 * multiprocessors,
+        };
         Self::linear(u32::try_from(needed.min(most)).unwrap_or(u32::MAX), BLOCK)
     }
 }
@@ -195,9 +201,10 @@ mod tests {
     #[test]
     fn the_full_grid_covers_the_work_or_fills_the_cores() {
         let cpu = test_facts();
-        assert_eq!(LaunchShape::full(&cpu, 10_000_000), LaunchShape::linear(32, 256));
-        assert_eq!(LaunchShape::full(&cpu, 0), LaunchShape::linear(1, 256));
+        assert_eq!(LaunchShape::full(&cpu, 10_000_000, 12), LaunchShape::linear(32, 256));
+        assert_eq!(LaunchShape::full(&cpu, 0, 48), LaunchShape::linear(1, 256));
         let gpu = Facts { kind: crate::Kind::Gpu, ..cpu };
-        assert_eq!(LaunchShape::full(&gpu, 2_500_000), LaunchShape::linear(9766, 256));
+        assert_eq!(LaunchShape::full(&gpu, 2_500_000, 48), LaunchShape::linear(9766, 256));
+        assert_eq!(LaunchShape::full(&gpu, 10_000_000, 12), LaunchShape::linear(16, 256));
     }
 }

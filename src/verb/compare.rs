@@ -1,6 +1,6 @@
 //! `gridstride compare`: one thread against a full grid.
 
-use gridstride_cpu::{Choice, Device, Dimensions, Facts, LaunchShape, Module, Plan, Runs, compare, kernels};
+use gridstride_cpu::{Choice, Device, Dimensions, LaunchShape, Module, Plan, Runs, compare, kernels};
 
 use crate::args::CompareArgs;
 use crate::error::Result;
@@ -16,7 +16,8 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
     let kernel = kernels::find(&args.kernel)?;
     let device = Device::open(args.device.device.map(Choice::from))?;
-    let shape = second_shape(args, device.facts(), kernel.iterations(args.dtype, args.elements.0));
+    let full = kernels::full_shape(kernel, args.dtype, args.elements.0, device.facts());
+    let shape = second_shape(args, full);
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     let module = Module::load(&device, PTX)?;
     let single = LaunchShape::single_thread();
@@ -30,8 +31,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 }
 
 /// The shape that is compared with one thread: as asked for, the rest as suits the device.
-fn second_shape(args: &CompareArgs, facts: &Facts, iterations: u64) -> LaunchShape {
-    let full = LaunchShape::full(facts, iterations);
+fn second_shape(args: &CompareArgs, full: LaunchShape) -> LaunchShape {
     match (args.grid, args.block) {
         (None, None) => full,
         (Some(Dimensions(grid)), Some(Dimensions(block))) => LaunchShape { grid, block },

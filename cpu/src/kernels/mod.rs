@@ -73,6 +73,14 @@ pub fn find(name: &str) -> Result<&'static dyn Kernel> {
     })
 }
 
+/// The launch shape that suits a kernel on a device.
+#[must_use]
+pub fn full_shape(kernel: &dyn Kernel, dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
+    let iterations = kernel.iterations(dtype, n);
+    let bytes = kernel.bytes(dtype, n).checked_div(iterations).unwrap_or(0);
+    LaunchShape::full(facts, iterations, bytes)
+}
+
 /// Checks that a kernel is there for a type, and that `n` elements fit the device and the host.
 ///
 /// # Errors
