@@ -17,9 +17,9 @@ pub(crate) unsafe fn split<E: Element, const N: usize>(row: &[[E; N]; LANES], re
         if sse::split::<E, N>(row.as_ptr().cast(), registers.map(<*mut E>::cast)) {
             return;
         }
-        for lane in 0..LANES {
-            for part in 0..N {
-                registers[part].add(lane).write(row[lane][part]);
+        for (lane, elements) in row.iter().enumerate() {
+            for (register, element) in registers.iter().zip(elements) {
+                register.add(lane).write(*element);
             }
         }
     }
@@ -42,8 +42,8 @@ pub(crate) unsafe fn join<E: Element, const N: usize>(
             return;
         }
         for lane in 0..LANES {
-            for part in 0..N {
-                row.add(lane * N + part).write(registers[part].add(lane).read());
+            for (part, register) in registers.iter().enumerate() {
+                row.add(lane * N + part).write(register.add(lane).read());
             }
         }
     }

@@ -14,7 +14,7 @@ use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
 use crate::fault::Access;
 use crate::lane::{Args, ExecFn, LANES, Lanes, Step};
-use crate::memory::raw::Narrow;
+use crate::memory::raw::{Element, Narrow};
 use operation::{
     Add, And, Brain, BrainPair, Cas, DecWrap, Double, Exch, Half, HalfPair, IncWrap, Max, Min, Operation, Or, Single,
     Word, Xor,
@@ -63,8 +63,6 @@ unsafe fn update<O: Operation>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     }
     Ok(())
 }
-
-use crate::memory::raw::Element;
 
 /// `atom{.order}{.scope}{.space}.op{.hints}.type d, [a], b{, c}{, policy}`, `red….op….type [a], b{, policy}`
 fn atomic(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {

@@ -6,7 +6,7 @@ use super::memory::place::space_of;
 use super::modifiers::Modifiers;
 use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
-use crate::lane::{Args, LANES, LOCAL_WINDOW, Lanes, SHARED_WINDOW, Step, multiversion};
+use crate::lane::{Args, LOCAL_WINDOW, Lanes, SHARED_WINDOW, Step, multiversion};
 
 /// Opcodes of this family.
 pub(super) const OPCODES: &[(&str, DecodeFn)] = &[("cvta", cvta), ("isspacep", isspacep)];
@@ -30,8 +30,8 @@ unsafe fn is_in_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     unsafe {
         let from = lanes.get::<u64>(args.slots[1]);
         let mut answer = 0;
-        for lane in 0..LANES {
-            answer |= u32::from(space_of(from[lane]) as i64 == args.imm) << lane;
+        for (lane, address) in from.into_iter().enumerate() {
+            answer |= u32::from(space_of(address) as i64 == args.imm) << lane;
         }
         lanes.set_pred(args.slots[0], answer);
     }

@@ -8,7 +8,7 @@ use super::place::{Form, Found, Order, Place, Unit, in_a_row};
 use super::{Target, after, before, by_level, log2, pack, target, unpack};
 use crate::decode::{Decoder, width};
 use crate::fault::{Access, FaultKind};
-use crate::lane::{Args, ExecFn, FULL, LANES, Lane, LaneFault, Lanes, Level, Step};
+use crate::lane::{Args, ExecFn, FULL, LANES, Lane, LaneFault, Lanes, Level, SHARED_WINDOW, Step};
 use crate::memory::raw::{Element, Narrow};
 use crate::memory::rows;
 use crate::ops::modifiers::Modifiers;
@@ -79,7 +79,10 @@ unsafe fn load_body<E: Widen<R>, R: Lane, const N: usize, const WEAK: bool, U: U
                     rows::split(row, registers.map(<*mut u8>::cast));
                 } else {
                     for part in 0..N {
-                        registers[part].cast::<[R; LANES]>().write(row.map(|elements| elements[part].widen()));
+                        let register = registers[part].cast::<R>();
+                        for (lane, elements) in row.iter().enumerate() {
+                            register.add(lane).write(elements[part].widen());
+                        }
                     }
                 }
             }
@@ -90,7 +93,11 @@ unsafe fn load_body<E: Widen<R>, R: Lane, const N: usize, const WEAK: bool, U: U
             }
             Found::Each => {
                 for part in 0..N {
-                    lanes.set(args.slots[1 + part], at.map(|from| E::load(from + part as u64 * step).widen()));
+                    let mut values = [R::default(); LANES];
+                    for lane in 0..LANES {
+                        values[lane] = E::load(at[lane] + part as u64 * step).widen();
+                    }
+                    lanes.set(args.slots[1 + part], values);
                 }
             }
         }
@@ -127,14 +134,16 @@ pub(super) unsafe fn quick<const ALL: usize>(lanes: &mut Lanes<'_>, args: &Args,
     }
     if lanes.mask == FULL {
         let first = register[0].wrapping_add(offset);
+        // Generic addresses in the windows above go the other way.
         let good = in_a_row(register, size)
             && first & (size - 1) == 0
+            && first < SHARED_WINDOW
             && lanes.recent.holds(lanes.launch, first, size * ALL as u64);
         return good.then_some(Found::Row(first));
     }
     if lanes.mask & (lanes.mask - 1) == 0 {
         let only = register[lanes.mask.trailing_zeros() as usize % LANES].wrapping_add(offset);
-        let good = only & (size - 1) == 0 && lanes.recent.holds(lanes.launch, only, size);
+        let good = only & (size - 1) == 0 && only < SHARED_WINDOW && lanes.recent.holds(lanes.launch, only, size);
         return good.then_some(Found::One(only));
     }
     None
@@ -275,9 +284,8 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded
     words.take("unified");
     let (count, ty) = (words.vector(), words.ty()?);
     words.done()?;
-    let (out, address) = match (&instr.operands[..], policy) {
-        ([out, address], false) | ([out, address, _], true) => (out, address),
-        _ => return Err("a destination and an address expected".into()),
+    let (([out, address], false) | ([out, address, _], true)) = (&instr.operands[..], policy) else {
+        return Err("a destination and an address expected".into());
     };
     let mut slots = Vec::new();
     let mut types = Vec::new();

@@ -1,12 +1,14 @@
 //! Loads and stores, and what belongs to them: fences, asynchronous copies, hints to caches.
 //!
 //! ```text
+//! form     what an instruction says besides its types
 //! place    addresses of the lanes --> checked host addresses, and whether they are a row
 //! load     memory --> registers       store    registers --> memory
 //! words    modifiers --> form         copy     memory --> memory (cp.async)
 //! ```
 
 mod copy;
+mod form;
 mod load;
 pub(crate) mod place;
 mod store;

@@ -4,90 +4,12 @@
 //! registers + offset --> 32 addresses --> windows --> bounds, alignment --> Found: a row, one place, or 32 places
 //! ```
 
+pub(crate) use super::form::{Form, Order};
 use crate::fault::{Access, FaultKind};
 use crate::lane::{FULL, LANES, LOCAL_WINDOW, LaneFault, Lanes, SHARED_WINDOW, Slot, WINDOW_BYTES};
 use crate::memory::raw::{Narrow, Vectors, Wide, Widest};
 use crate::ops::sectors;
 use gridstride_ptx::Space;
-
-/// What a memory instruction is, besides its types; fits in one operand place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Form(u32);
-
-/// What an access orders, apart from itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
-    /// Nothing, and nobody else touches the place.
-    Weak,
-    /// Nothing, but others may touch the place at the same time (`volatile` too).
-    Relaxed,
-    /// What comes after it.
-    Acquire,
-    /// What came before it.
-    Release,
-    /// Both.
-    AcqRel,
-}
-
-const ORDERS: [Order; 5] = [Order::Weak, Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
-const SPACES: [Option<Space>; 6] =
-    [None, Some(Space::Global), Some(Space::Const), Some(Space::Shared), Some(Space::Local), Some(Space::Param)];
-
-/// A [`Form`]'s bits of space and address width for `.shared` and 32 bits.
-const NARROW_SHARED: u32 = 3 | 8;
-
-impl Form {
-    /// `space`: `None` is generic. `narrow`: the address register has 32 bits.
-    pub(crate) fn new(space: Option<Space>, narrow: bool, order: Order) -> Self {
-        let space = SPACES.iter().position(|s| *s == space).expect("all spaces are listed");
-        Self(space as u32 | u32::from(narrow) << 3 | (order as u32) << 4)
-    }
-
-    /// With bits of the instruction's own, from bit 8 up.
-    pub(crate) fn with(self, bits: u32) -> Self {
-        Self(self.0 | bits << 8)
-    }
-
-    /// What [`Form::with`] was given.
-    pub(crate) fn own(self) -> u32 {
-        self.0 >> 8
-    }
-
-    pub(crate) fn slot(self) -> Slot {
-        Slot(self.0)
-    }
-
-    #[inline(always)]
-    pub(crate) fn of(slot: Slot) -> Self {
-        Self(slot.0)
-    }
-
-    #[inline(always)]
-    fn space(self) -> Option<Space> {
-        SPACES[(self.0 & 7) as usize % SPACES.len()]
-    }
-
-    #[inline(always)]
-    fn narrow(self) -> bool {
-        self.0 & 8 != 0
-    }
-
-    /// True for plain accesses by 64-bit addresses that may be in global memory.
-    pub(crate) fn is_quick(self) -> bool {
-        let global = matches!(self.space(), None | Some(Space::Global | Space::Const));
-        global && !self.narrow() && self.order() == Order::Weak
-    }
-
-    #[inline(always)]
-    fn is_narrow_shared(self) -> bool {
-        self.0 & 15 == NARROW_SHARED
-    }
-
-    #[inline(always)]
-    pub(crate) fn order(self) -> Order {
-        ORDERS[(self.0 >> 4 & 7) as usize % ORDERS.len()]
-    }
-}
 
 /// An access of a warp, before its addresses are known.
 #[derive(Debug, Clone, Copy)]
@@ -164,11 +86,14 @@ unit!(Widest, target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,f
 /// True if lane `l` is at `first + l * size`, for all lanes.
 #[inline(always)]
 pub(crate) fn in_a_row(at: &[u64; LANES], size: u64) -> bool {
-    let mut wrong = 0;
+    // SAFETY: a reference to an array is valid to read from. Volatile, so that the compiler does not drop lane 0 from the
+    // comparison, which would move the others off the vectors that the addresses have just been written as.
+    let first = unsafe { at.as_ptr().read_volatile() };
+    let mut wrong = [0; LANES];
     for lane in 0..LANES {
-        wrong |= at[lane].wrapping_sub(at[0]) ^ (lane as u64 * size);
+        wrong[lane] = at[lane].wrapping_sub(first) ^ (lane as u64 * size);
     }
-    wrong == 0
+    reduce(&wrong, |a, b| a | b) == 0
 }
 
 #[inline(always)]
@@ -187,11 +112,19 @@ unsafe fn find(
     }
     // SAFETY: by the caller.
     unsafe { addresses(lanes, place, at) };
-    let (low, high, bits) = (reduce(at, u64::min), reduce(at, u64::max), reduce(at, |a, b| a | b));
+    // What follows should read the addresses back as vectors, and not take apart those that are in registers.
+    let at = std::hint::black_box(at);
+    let (size, span) = (place.size, (LANES as u64 - 1) * place.size);
+    let row = in_a_row(at, size) && at[0] <= u64::MAX - span;
+    let (low, high, bits) = if row {
+        (at[0], at[0] + span, at[0])
+    } else {
+        (reduce(at, u64::min), reduce(at, u64::max), reduce(at, |a, b| a | b))
+    };
     let Some(space) = common_space(place.form.space(), low, high) else {
         return separate(lanes, place, at);
     };
-    let (size, start) = (place.size, window(place.form.space(), space));
+    let start = window(place.form.space(), space);
     let reach = high - low;
     let aligned = bits & (size - 1) == 0;
     *private = matches!(space, Space::Shared | Space::Local | Space::Param);
@@ -207,27 +140,29 @@ unsafe fn find(
     if lanes.launch.count_memory {
         sectors::count(lanes, at, space, start, size);
     }
-    match space {
-        Space::Global | Space::Const => {}
-        Space::Shared => {
-            let move_by = (lanes.shared as u64).wrapping_sub(start);
-            at.iter_mut().for_each(|address| *address = address.wrapping_add(move_by));
-        }
+    let move_by = match space {
+        Space::Global | Space::Const => 0,
+        Space::Shared => (lanes.shared as u64).wrapping_sub(start),
         Space::Local | Space::Param => {
-            let (move_by, each) = ((lanes.local as u64).wrapping_sub(start), u64::from(lanes.local_bytes));
-            for lane in 0..LANES {
-                at[lane] = at[lane].wrapping_add(move_by + lane as u64 * each);
+            let (first, each) = ((lanes.local as u64).wrapping_sub(start), u64::from(lanes.local_bytes));
+            for (lane, address) in at.iter_mut().enumerate() {
+                *address = address.wrapping_add(first.wrapping_add(lane as u64 * each));
             }
             if lanes.mask != FULL {
                 settle_inactive(lanes.mask, at);
             }
             return Ok(Found::Each);
         }
-    }
+    };
+    let first = low.wrapping_add(move_by);
     if reach == 0 {
-        return Ok(Found::One(at[0]));
+        return Ok(Found::One(first));
     }
-    Ok(if lanes.mask == FULL && in_a_row(at, size) { Found::Row(at[0]) } else { Found::Each })
+    if row && lanes.mask == FULL {
+        return Ok(Found::Row(first));
+    }
+    at.iter_mut().for_each(|address| *address = address.wrapping_add(move_by));
+    Ok(Found::Each)
 }
 
 /// What tiles in shared memory are read by: a whole warp side by side, or all at one place.
@@ -237,8 +172,8 @@ unsafe fn shared_at_once(lanes: &Lanes<'_>, place: &Place) -> Option<Found> {
     let register = unsafe { &*lanes.frame.add(place.slot.0 as usize).cast::<[u32; LANES]>() };
     let first = register[0];
     let (mut apart, mut out_of_row) = (0, 0);
-    for lane in 0..LANES {
-        let distance = register[lane].wrapping_sub(first);
+    for (lane, address) in register.iter().enumerate() {
+        let distance = address.wrapping_sub(first);
         apart |= distance;
         out_of_row |= distance ^ (lane as u32 * place.size as u32);
     }
@@ -252,12 +187,22 @@ unsafe fn shared_at_once(lanes: &Lanes<'_>, place: &Place) -> Option<Found> {
     (offset & (place.size - 1) == 0 && inside(offset, bytes, lanes.shared_bytes)).then_some(found)
 }
 
-/// All lanes' addresses in one value, halving by halving, as vector units like it.
+/// All lanes' addresses in one value, halving by halving, as vector units like it. Loops here and in the lane functions,
+/// not `array::map` or `from_fn`: those may become calls of functions that lack the unit's instructions.
 #[inline(always)]
 fn reduce(at: &[u64; LANES], join: impl Fn(u64, u64) -> u64) -> u64 {
-    let half: [u64; 16] = std::array::from_fn(|lane| join(at[lane], at[lane + 16]));
-    let quarter: [u64; 8] = std::array::from_fn(|lane| join(half[lane], half[lane + 8]));
-    let rest: [u64; 4] = std::array::from_fn(|lane| join(quarter[lane], quarter[lane + 4]));
+    let mut half = [0; 16];
+    for lane in 0..16 {
+        half[lane] = join(at[lane], at[lane + 16]);
+    }
+    let mut quarter = [0; 8];
+    for lane in 0..8 {
+        quarter[lane] = join(half[lane], half[lane + 8]);
+    }
+    let mut rest = [0; 4];
+    for lane in 0..4 {
+        rest[lane] = join(quarter[lane], quarter[lane + 4]);
+    }
     join(join(rest[0], rest[2]), join(rest[1], rest[3]))
 }
 

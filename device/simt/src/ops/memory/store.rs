@@ -73,8 +73,13 @@ unsafe fn store_body<E: Element, R: Narrowed<E>, const N: usize, const WEAK: boo
                 if size_of::<E>() == size_of::<R>() {
                     rows::join(registers.map(<*const u8>::cast), &mut row);
                 } else {
-                    let narrowed = registers.map(|register| register.cast::<[R; LANES]>().read().map(R::narrowed));
-                    row.write(std::array::from_fn(|lane| std::array::from_fn(|part| narrowed[part][lane])));
+                    let elements: *mut E = row.as_mut_ptr().cast();
+                    for (part, register) in registers.iter().enumerate() {
+                        let register = register.cast::<R>();
+                        for lane in 0..LANES {
+                            elements.add(lane * N + part).write(register.add(lane).read().narrowed());
+                        }
+                    }
                 }
                 copy_row::<E, N, U>(row.as_ptr() as u64, to);
             }
@@ -177,9 +182,8 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded
     let policy = words.cache_hints();
     let (count, ty) = (words.vector(), words.ty()?);
     words.done()?;
-    let (address, value) = match (&instr.operands[..], policy) {
-        ([address, value], false) | ([address, value, _], true) => (address, value),
-        _ => return Err("an address and a value expected".into()),
+    let (([address, value], false) | ([address, value, _], true)) = (&instr.operands[..], policy) else {
+        return Err("an address and a value expected".into());
     };
     let (base, offset, form) = place_target(decoder, address, space, order)?;
     let mut slots = Vec::new();

@@ -65,8 +65,8 @@ fn loads_give_what_memory_has() {
     let mut warp = Warp::new();
     let base = warp.alloc(4096);
     let shared = pattern(4096);
-    for (word, bytes) in warp.shared.iter_mut().zip(shared.chunks_exact(8)) {
-        *word = u64::from_le_bytes(bytes.try_into().unwrap());
+    for (word, bytes) in warp.shared.iter_mut().zip(shared.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
     }
     // Global memory by its own name and generically; shared memory likewise.
     let spaces = [
@@ -175,8 +175,8 @@ fn each_lane_has_a_local_memory_of_its_own() {
             warp.mask = 0x0F0F_0F0F;
             warp.load(level, weak(space), Type::B32, Type::B32, 1).unwrap();
             let found = warp.get::<u32>(data(0));
-            for lane in 0..LANES {
-                assert_eq!(found[lane], if warp.mask >> lane & 1 != 0 { lane as u32 + 1 } else { 0 });
+            for (lane, found) in found.into_iter().enumerate() {
+                assert_eq!(found, if warp.mask >> lane & 1 != 0 { lane as u32 + 1 } else { 0 });
             }
             assert_eq!(warp.local[0] >> 32, 1);
             assert_eq!(warp.local[4] >> 32, 2);
