@@ -209,6 +209,18 @@ pub(crate) enum System {
     Free,
 }
 
+impl System {
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name {
+            "__assertfail" => Some(Self::AssertFail),
+            "vprintf" => Some(Self::Vprintf),
+            "malloc" => Some(Self::Malloc),
+            "free" => Some(Self::Free),
+            _ => None,
+        }
+    }
+}
+
 /// A barrier instruction.
 #[derive(Debug)]
 pub(crate) struct Barrier {

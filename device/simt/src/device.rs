@@ -62,8 +62,7 @@ impl Device {
     /// `GRIDSTRIDE_CPU_THREADS` says, if it holds a number.
     #[must_use]
     pub fn new(threads: usize, memory: Arc<Memory>) -> Self {
-        let most = std::env::var("GRIDSTRIDE_CPU_THREADS").ok().and_then(|text| text.trim().parse().ok());
-        let threads = threads.min(most.unwrap_or(usize::MAX)).max(1);
+        let threads = cores(threads, std::env::var("GRIDSTRIDE_CPU_THREADS").ok().as_deref());
         let facts = Facts {
             name: format!("gridstride CPU device ({threads} core{})", if threads == 1 { "" } else { "s" }),
             multiprocessors: u32::try_from(threads).unwrap_or(u32::MAX),
@@ -141,5 +140,24 @@ impl Device {
             instruction: String::new(),
             loc: None,
         }))
+    }
+}
+
+fn cores(asked: usize, most: Option<&str>) -> usize {
+    let most = most.and_then(|text| text.trim().parse().ok());
+    asked.min(most.unwrap_or(usize::MAX)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_caps_the_cores() {
+        assert_eq!(cores(8, None), 8);
+        assert_eq!(cores(8, Some(" 3 ")), 3);
+        assert_eq!(cores(2, Some("3")), 2);
+        assert_eq!(cores(8, Some("0")), 1);
+        assert_eq!(cores(0, Some("many")), 1);
     }
 }

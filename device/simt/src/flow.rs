@@ -232,13 +232,9 @@ impl Builder<'_> {
         let callee = match callee {
             Operand::Symbol(Symbol::Func(id), 0) => {
                 let function = &self.module.functions[id.0 as usize];
-                match (function.blocks.is_empty(), &*function.name) {
-                    (false, _) => Callee::Direct(id.0),
-                    (true, "__assertfail") => Callee::System(System::AssertFail),
-                    (true, "vprintf") => Callee::System(System::Vprintf),
-                    (true, "malloc") => Callee::System(System::Malloc),
-                    (true, "free") => Callee::System(System::Free),
-                    (true, name) => return Err(format!("`{name}` is declared, and nothing defines it")),
+                match System::of(&function.name) {
+                    Some(system) if function.blocks.is_empty() => Callee::System(system),
+                    _ => Callee::Direct(id.0),
                 }
             }
             Operand::Reg(_) => Callee::Indirect(self.decoder.src(callee, Type::U64)?),

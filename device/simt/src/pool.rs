@@ -44,7 +44,16 @@ impl Workers {
             self.queue.more.notify_all();
         }
         launch.work(0);
-        launch.finish()
+        if helpers > 0 {
+            // No block is left for those that have not come yet.
+            self.queue.lock().waiting.retain(|waiting| !Arc::ptr_eq(waiting, &launch));
+        }
+        let result = launch.finish();
+        // The others are on their way out. What the launch keeps alive is gone when its caller goes on.
+        while Arc::strong_count(&launch) > 1 {
+            std::thread::yield_now();
+        }
+        result
     }
 
     fn start(&self) {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use gridstride_ptx::{FuncId, Function, LaunchBounds, Module, Param, PtxVersion, Space, Symbol, Target};
+use gridstride_ptx::{FuncId, Function, LaunchBounds, Linkage, Module, Param, PtxVersion, Space, Symbol, Target};
 
 use crate::code::Code;
 use crate::flow;
@@ -181,6 +181,7 @@ impl Program {
             let global = &self.module.globals[at];
             let place = match (global.space, global.size) {
                 (Space::Shared, _) | (_, None) => None,
+                _ if global.linkage == Linkage::Extern => None,
                 // An address of its own even for a variable of no bytes.
                 (_, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleGlobal)?, size)),
             };
@@ -215,6 +216,9 @@ impl Program {
     /// Decodes what the kernel can reach. Functions that touch no shared variable are decoded once for all kernels.
     fn kernel_of(&self, entry: usize, shared_free: &mut HashMap<usize, Arc<Code>>) -> Result<Kernel, LoadError> {
         let reached = reach::reachable(&self.module, entry);
+        if let Some((line, symbol)) = reach::undefined(&self.module, &self.variables, &reached) {
+            return Err(LoadError::Undefined { line, symbol });
+        }
         let layout = Layout::of(&self.module, &self.variables, &reached);
         let mut codes: Vec<Option<Arc<Code>>> = vec![None; self.module.functions.len()];
         for &at in &reached {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use gridstride_ptx::{Function, Module, Operand, Space, Symbol};
 
-use crate::code::Code;
+use crate::code::{Code, System};
 
 /// The functions that a kernel can get to.
 pub(crate) fn reachable(module: &Module, entry: usize) -> BTreeSet<usize> {
@@ -51,6 +51,20 @@ pub(crate) fn named_functions(function: &Function) -> impl Iterator<Item = usize
 
 pub(crate) fn named_globals(function: &Function) -> impl Iterator<Item = u32> {
     symbols(function).filter_map(|symbol| if let Symbol::Global(id) = symbol { Some(id.0) } else { None })
+}
+
+/// Line and name of a function or variable that is used and that nothing defines.
+pub(crate) fn undefined(
+    module: &Module,
+    variables: &[Option<(u64, u64)>],
+    reached: &BTreeSet<usize>,
+) -> Option<(u32, String)> {
+    let function = reached.iter().map(|at| &module.functions[*at]);
+    let function = { function }.find(|f| f.blocks.is_empty() && System::of(&f.name).is_none());
+    let used = reached.iter().flat_map(|at| named_globals(&module.functions[*at]));
+    let absent = |id: &u32| module.globals[*id as usize].space != Space::Shared && variables[*id as usize].is_none();
+    let global = { used }.find(absent).map(|id| &module.globals[id as usize]);
+    function.map(|f| (f.line, f.name.to_string())).or_else(|| global.map(|g| (g.line, g.name.to_string())))
 }
 
 pub(crate) fn touches_shared(module: &Module, function: &Function) -> bool {
