@@ -83,7 +83,9 @@ fn main() {
         for (blocks, threads) in [(1024, 256), (39_063, 256), (1, 256), (1, 1)] {
             let config = launch(blocks, threads);
             let run = || device.launch(&program, 0, &config, &params).expect("it stays in bounds");
-            let time = median(if threads == 1 { 3 } else { 11 }, || drop(run()));
+            let time = median(if threads == 1 { 3 } else { 11 }, || {
+                run();
+            });
             let busy = cores.min(blocks as usize) as f64;
             let each = time.as_secs_f64() * 1e9 * busy / run().instructions as f64;
             let shape = format!("<<<{blocks}, {threads}>>>");
@@ -91,7 +93,9 @@ fn main() {
         }
         for blocks in [1, 1024] {
             let config = launch(blocks, 256);
-            let time = median(1001, || drop(device.launch(&program, 1, &config, &[])));
+            let time = median(1001, || {
+                device.launch(&program, 1, &config, &[]).expect("it does nothing");
+            });
             let shape = format!("<<<{blocks}, 256>>>");
             println!("  empty, {shape:<16}  {:>9.3} us", time.as_secs_f64() * 1e6);
         }

@@ -195,7 +195,8 @@ impl<'l> Engine<'l> {
         warp.turns = turns;
         warp.spins = warp.spins.saturating_add(lanes.spins);
         self.recent = lanes.recent;
-        result.map_err(|(fault, at)| self.fault(warp.first_thread, code, at, *fault))
+        let first_thread = lanes.first_thread;
+        result.map_err(|(fault, at)| self.fault(first_thread, code, at, *fault))
     }
 
     /// Gives back the frames of functions that all lanes have left.

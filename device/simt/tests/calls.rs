@@ -74,7 +74,7 @@ fn call_depth(argument: &str) -> String {
 #[test]
 fn recursion_of_another_depth_in_each_lane() {
     let text = call_depth("xor.b32 %r4, %r1, 21;");
-    assert_eq!(Rig::new(2).map(&text, 2, 50, &[]), (0..100).map(|t| t % 50 ^ 21).collect::<Vec<u32>>());
+    assert_eq!(Rig::new(2).map(&text, 2, 50, &[]), (0..100).map(|t| (t % 50) ^ 21).collect::<Vec<u32>>());
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn nested_ifs() {
         END: add.u32 %r6, %r6, 10000;
         st.global.u32 [%d0], %r6;
         ret;";
-    let expected = |t: u32| match (t % 2 == 0, t & 6 < 4) {
+    let expected = |t: u32| match (t.is_multiple_of(2), t & 6 < 4) {
         (true, true) => 10011,
         (true, false) => 10012,
         (false, true) => 11000,
