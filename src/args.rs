@@ -133,7 +133,7 @@ pub enum Format {
     Csv,
 }
 
-fn kernel_name(text: &str) -> std::result::Result<String, String> {
+fn kernel_name(text: &str) -> Result<String, String> {
     let known: Vec<&str> = kernels::ALL.iter().map(|kernel| kernel.name()).collect();
     match kernels::find(text) {
         Ok(kernel) => Ok(kernel.name().to_owned()),
@@ -148,7 +148,7 @@ pub struct Elements(pub u64);
 impl FromStr for Elements {
     type Err = String;
 
-    fn from_str(text: &str) -> std::result::Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a number of elements: try 10000000, 10_000_000, 1e7, 10M or 2^24");
         let plain = text.trim().replace(['_', ' '], "");
         if let Some((base, power)) = plain.split_once('^') {

@@ -4,7 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gridstride_cpu::kernels::{self, Kernel};
-use gridstride_cpu::{Choice, Device, Dtype, LaunchShape, Module, Runs, measure};
+use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Runs};
 
 /// Grid and block of each launch.
 const SHAPES: &[(u32, u32)] = &[(1, 1), (1, 32), (1, 33), (2, 31), (7, 96), (3, 1024), (40, 256)];
@@ -56,7 +56,9 @@ fn verification_fails_for_another_kernels_result() {
     // The sum of the bits as integers is not the sum of the floats.
     let runs = Runs { warmup: 0, timed: 1 };
     let shape = LaunchShape::linear(2, 64);
-    let error = measure(&device, &module, "add_i32", &mut *prepared, shape, 12_000, runs, &()).unwrap_err();
+    let mut bench =
+        Bench { device: &device, module: &module, entry: "add_i32", prepared: &mut *prepared, bytes: 12_000, runs };
+    let error = bench.measure(shape, &()).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("gave a wrong result") && message.contains("out["), "{message}");
 }
@@ -79,7 +81,9 @@ fn counters_are_exact_and_repeat() {
     let count = |shape: LaunchShape| {
         let mut prepared = kernel.prepare(&device, Dtype::F32, 32 * 64, 7).unwrap();
         let runs = Runs { warmup: 0, timed: 1 };
-        let measured = measure(&device, &module, "add_scalar_f32", &mut *prepared, shape, 0, runs, &()).unwrap();
+        let prepared = &mut *prepared;
+        let mut bench = Bench { device: &device, module: &module, entry: "add_scalar_f32", prepared, bytes: 0, runs };
+        let measured = bench.measure(shape, &()).unwrap();
         measured.counters.expect("the CPU device counts")
     };
     let full = count(LaunchShape::linear(8, 256));

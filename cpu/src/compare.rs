@@ -5,7 +5,7 @@ use crate::device::{Device, Facts};
 use crate::dtype::Dtype;
 use crate::error::Result;
 use crate::kernels::{self, Kernel};
-use crate::measure::{Measured, Progress, Runs, measure};
+use crate::measure::{Bench, Measured, Progress, Runs};
 use crate::module::Module;
 use crate::shape::LaunchShape;
 
@@ -73,9 +73,7 @@ pub fn compare(device: &Device, module: &Module, plan: &Plan<'_>, progress: &dyn
     let copy = copy_rate(device, copy_bytes(device.facts(), device.free_memory()?), runs.timed.max(3))?;
     let entry = kernel.entry(dtype);
     let bytes = kernel.bytes(dtype, n);
-    let mut launches = Vec::new();
-    for &shape in &plan.shapes {
-        launches.push(measure(device, module, &entry, &mut *prepared, shape, bytes, runs, progress)?);
-    }
+    let mut bench = Bench { device, module, entry: &entry, prepared: &mut *prepared, bytes, runs };
+    let launches = plan.shapes.iter().map(|shape| bench.measure(*shape, progress)).collect::<Result<Vec<_>>>()?;
     Ok(Comparison { facts: device.facts().clone(), kernel: kernel.name(), dtype, n, copy, launches })
 }

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! Device::open -- Kernels::load(PTX) -- Kernel::prepare(dtype, n, seed) --> Prepared (inputs on the device)
-//!       Prepared + LaunchShape -- measure --> Measured (timings, verdict)     two of them --> Comparison
+//!       Prepared + LaunchShape -- Bench::measure --> Measured (timings, verdict)     two of them --> Comparison
 //! ```
 
 mod compare;
@@ -24,7 +24,7 @@ pub use device::{Device, Facts};
 pub use dtype::Dtype;
 pub use error::{Error, Result};
 pub use gridstride_driver::{Choice, Counters, Kind};
-pub use measure::{Measured, Naive, Progress, Runs, Timing, measure};
+pub use measure::{Bench, Measured, Naive, Progress, Runs, Timing};
 pub use module::Module;
 pub use shape::{Dimensions, LaunchShape, ParseShapeError, ShapeError};
 pub use stats::Samples;

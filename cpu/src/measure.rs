@@ -34,7 +34,7 @@ pub struct Naive {
 }
 
 /// The times of one launch shape.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Timing {
     /// From the call until it returned, on the host's clock; median.
     pub returned: Samples,
@@ -86,127 +86,121 @@ const LONG: Duration = Duration::from_millis(300);
 /// Runs of a long launch.
 const LONG_RUNS: u32 = 3;
 
-/// Measures `entry` of `module` over `prepared`, and checks its result.
-///
-/// # Errors
-/// [`Error::Wrong`] when the result is wrong, before any time is given; [`Error::Driver`] when the launch fails.
-pub fn measure(
-    device: &Device,
-    module: &Module,
-    entry: &str,
-    prepared: &mut dyn Prepared,
-    shape: LaunchShape,
-    bytes: u64,
-    runs: Runs,
-    progress: &dyn Progress,
-) -> Result<Measured> {
-    shape.check(device.facts())?;
-    prepared.poison()?;
-    let began = Instant::now();
-    prepared.launch(device, module, entry, shape)?;
-    device.synchronize()?;
-    let first = began.elapsed();
-    verify(prepared, entry, shape)?;
+/// A kernel ready to be measured: what stays the same while launch shapes change.
+pub struct Bench<'a> {
+    /// Where it runs.
+    pub device: &'a Device,
+    /// The module that holds it.
+    pub module: &'a Module,
+    /// Its entry point.
+    pub entry: &'a str,
+    /// Its inputs, on the device.
+    pub prepared: &'a mut dyn Prepared,
+    /// Bytes that the algorithm must move.
+    pub bytes: u64,
+    /// Repetitions.
+    pub runs: Runs,
+}
 
-    let long = first > LONG;
-    let warmup = if long { 0 } else { runs.warmup };
-    let timed = if long { runs.timed.min(LONG_RUNS) } else { runs.timed }.max(1);
-    let counted = !device.facts().is_gpu();
-    let total = 2 + warmup + timed + u32::from(counted);
-    let mut done = 1;
-    let mut report = || {
-        progress.launched(shape, done, total);
-        done += 1;
-    };
-    report();
+impl Bench<'_> {
+    /// Measures one launch shape, and checks the result before and after.
+    ///
+    /// The counters are those of the launch that finished last in the process: a process that launches from several threads
+    /// at once should not read them.
+    ///
+    /// # Errors
+    /// [`Error::Wrong`] when the result is wrong, before any time is given; [`Error::Driver`] when the launch fails.
+    pub fn measure(&mut self, shape: LaunchShape, progress: &dyn Progress) -> Result<Measured> {
+        shape.check(self.device.facts())?;
+        self.prepared.poison()?;
+        let began = Instant::now();
+        self.launch_and_wait(shape)?;
+        let first = began.elapsed();
+        self.verify(shape)?;
 
-    for _ in 0..warmup {
-        prepared.launch(device, module, entry, shape)?;
-        device.synchronize()?;
+        let long = first > LONG;
+        let warmup = if long { 0 } else { self.runs.warmup };
+        let timed = if long { self.runs.timed.min(LONG_RUNS) } else { self.runs.timed }.max(1);
+        let counted = !self.device.facts().is_gpu();
+        let total = 2 + warmup + timed + u32::from(counted);
+        let mut done = 0;
+        let mut report = || {
+            done += 1;
+            progress.launched(shape, done, total);
+        };
         report();
-    }
-    let naive = naive(device, module, entry, prepared, shape)?;
-    report();
-    prepared.poison()?;
-    let mut timing = Timing {
-        returned: Samples::default(),
-        finished: Samples::default(),
-        kernel: Samples::default(),
-        read: Samples::default(),
-    };
-    for _ in 0..timed {
-        once(device, module, entry, prepared, shape, &mut timing)?;
+        for _ in 0..warmup {
+            self.launch_and_wait(shape)?;
+            report();
+        }
+        let naive = self.naive(shape)?;
         report();
+        self.prepared.poison()?;
+        let mut timing = Timing::default();
+        for _ in 0..timed {
+            self.once(shape, &mut timing)?;
+            report();
+        }
+        // What was timed was right, too.
+        self.verify(shape)?;
+        let counters = if counted { self.count(shape)? } else { None };
+        if counted {
+            report();
+        }
+        Ok(Measured { shape, first, naive, timing, bytes: self.bytes, counters })
     }
-    // What was timed was right, too.
-    verify(prepared, entry, shape)?;
-    let counters = if counted { count(device, module, entry, prepared, shape)? } else { None };
-    if counted {
-        report();
+
+    fn launch(&mut self, shape: LaunchShape) -> Result<()> {
+        self.prepared.launch(self.device, self.module, self.entry, shape)
     }
-    Ok(Measured { shape, first, naive, timing, bytes, counters })
-}
 
-fn verify(prepared: &dyn Prepared, entry: &str, shape: LaunchShape) -> Result<()> {
-    let wrong = |detail| Error::Wrong { kernel: entry.to_owned(), shape: shape.to_string(), detail };
-    prepared.verify()?.map_err(wrong)
-}
+    fn launch_and_wait(&mut self, shape: LaunchShape) -> Result<()> {
+        self.launch(shape)?;
+        self.device.synchronize()
+    }
 
-fn naive(
-    device: &Device,
-    module: &Module,
-    entry: &str,
-    prepared: &mut dyn Prepared,
-    shape: LaunchShape,
-) -> Result<Naive> {
-    device.synchronize()?;
-    let before = Instant::now();
-    prepared.launch(device, module, entry, shape)?;
-    let call = before.elapsed();
-    // No wait in between: that is the mistake.
-    let before = Instant::now();
-    prepared.read_one()?;
-    Ok(Naive { call, read: before.elapsed() })
-}
+    fn verify(&self, shape: LaunchShape) -> Result<()> {
+        let wrong = |detail| Error::Wrong { kernel: self.entry.to_owned(), shape: shape.to_string(), detail };
+        self.prepared.verify()?.map_err(wrong)
+    }
 
-fn once(
-    device: &Device,
-    module: &Module,
-    entry: &str,
-    prepared: &mut dyn Prepared,
-    shape: LaunchShape,
-    timing: &mut Timing,
-) -> Result<()> {
-    let failed = |e| Error::driver("timing the kernel", e);
-    let (start, end) = (event()?, event()?);
-    device.synchronize()?;
-    start.record(&device.stream).map_err(failed)?;
-    let before = Instant::now();
-    prepared.launch(device, module, entry, shape)?;
-    let returned = before.elapsed();
-    end.record(&device.stream).map_err(failed)?;
-    device.synchronize()?;
-    let finished = before.elapsed();
-    let before = Instant::now();
-    prepared.read_one()?;
-    timing.read.push(before.elapsed());
-    timing.returned.push(returned);
-    timing.finished.push(finished);
-    timing.kernel.push(elapsed(&start, &end)?);
-    Ok(())
-}
+    /// The mistake that people make: no wait between the launch and the read.
+    fn naive(&mut self, shape: LaunchShape) -> Result<Naive> {
+        self.device.synchronize()?;
+        let before = Instant::now();
+        self.launch(shape)?;
+        let call = before.elapsed();
+        let before = Instant::now();
+        self.prepared.read_one()?;
+        Ok(Naive { call, read: before.elapsed() })
+    }
 
-/// A launch of its own for the counters, so that counting costs none of the timed runs anything.
-fn count(
-    device: &Device,
-    module: &Module,
-    entry: &str,
-    prepared: &mut dyn Prepared,
-    shape: LaunchShape,
-) -> Result<Option<Counters>> {
-    gridstride_driver::count_memory(true);
-    let launched = prepared.launch(device, module, entry, shape).and_then(|()| device.synchronize());
-    gridstride_driver::count_memory(false);
-    launched?;
-    Ok(gridstride_driver::last_counters())
+    fn once(&mut self, shape: LaunchShape, timing: &mut Timing) -> Result<()> {
+        let failed = |e| Error::driver("timing the kernel", e);
+        let (start, end) = (event()?, event()?);
+        self.device.synchronize()?;
+        start.record(&self.device.stream).map_err(failed)?;
+        let before = Instant::now();
+        self.launch(shape)?;
+        let returned = before.elapsed();
+        end.record(&self.device.stream).map_err(failed)?;
+        self.device.synchronize()?;
+        let finished = before.elapsed();
+        let before = Instant::now();
+        self.prepared.read_one()?;
+        timing.read.push(before.elapsed());
+        timing.returned.push(returned);
+        timing.finished.push(finished);
+        timing.kernel.push(elapsed(&start, &end)?);
+        Ok(())
+    }
+
+    /// A launch of its own for the counters, so that counting costs none of the timed runs anything.
+    fn count(&mut self, shape: LaunchShape) -> Result<Option<Counters>> {
+        gridstride_driver::count_memory(true);
+        let launched = self.launch_and_wait(shape);
+        gridstride_driver::count_memory(false);
+        launched?;
+        Ok(gridstride_driver::last_counters())
+    }
 }

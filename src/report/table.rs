@@ -46,6 +46,9 @@ impl Report for Table {
             ]);
         }
         let mut out = finish(table);
+        if devices.iter().all(Facts::is_gpu) {
+            out += "\nThe built-in CPU device is there as well: --device cpu.\n";
+        }
         if let Some(reason) = devices.iter().find_map(|facts| facts.no_gpu.as_ref()) {
             out += "\n";
             out += &wrapped(&format!("No GPU: {reason}."));
@@ -93,7 +96,7 @@ fn naive(launches: &[Measured]) -> String {
 }
 
 fn measured(comparison: &Comparison) -> String {
-    let mut table = plain(&["launch", "returned", "finished", "kernel", "min … max", "read", "GB/s", "of copy"]);
+    let mut table = plain(&["launch", "returned", "finished", "kernel", "spread", "read", "GB/s", "of copy"]);
     let copy = comparison.copy.gb_per_s();
     for measured in &comparison.launches {
         let timing = &measured.timing;
@@ -103,7 +106,7 @@ fn measured(comparison: &Comparison) -> String {
             time(timing.returned.median()),
             time(timing.finished.median()),
             time(timing.kernel.median()),
-            format!("{} … {}", time(timing.kernel.min()), time(timing.kernel.max())),
+            format!("{} %", digits(100.0 * timing.kernel.spread())),
             time(timing.read.median()),
             digits(measured.gb_per_s()),
             share,

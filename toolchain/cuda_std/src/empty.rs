@@ -23,7 +23,7 @@ pub(crate) fn empty<'a, T>() -> &'a [T] {
 /// only where `len` is 0.
 #[inline(always)]
 #[must_use]
-pub unsafe fn slice<'a, T>(pointer: Option<&'a [T; 0]>, len: usize) -> &'a [T] {
+pub unsafe fn slice<T>(pointer: Option<&[T; 0]>, len: usize) -> &[T] {
     let Some(first) = pointer else { return empty() };
     // SAFETY: by the caller; that no slice is longer is a rule of slices, which the optimiser does not know of itself.
     unsafe {

@@ -3,6 +3,7 @@
 use cuda_std::prelude::*;
 use cuda_std::{externally_visible, gpu_only};
 
+/// A struct by value.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Scale {
@@ -48,6 +49,7 @@ fn only_there(value: u32) -> u32 {
     value + 1
 }
 
+/// Kept although no kernel calls it.
 #[externally_visible]
 #[unsafe(no_mangle)]
 pub extern "C" fn cuda_std_test_helper(x: f32) -> f32 {

@@ -79,7 +79,7 @@ mod tests {
         fn the_largest_launch_ends(first in 0usize..1 << 41, below in 0usize..1 << 20) {
             let len = isize::MAX as usize - below;
             let stride = 0x7FFF_FFFF * 1024;
-            let start = len - (len - first) % stride - if (len - first) % stride == 0 { stride } else { 0 };
+            let start = len - (len - first) % stride - if (len - first).is_multiple_of(stride) { stride } else { 0 };
             let tail: Vec<usize> = GridStride::new(start, stride, len).collect();
             prop_assert_eq!(tail, vec![start]);
         }
