@@ -36,8 +36,7 @@ impl Coordinates {
             grid_id: 0,
             thread_ids: Default::default(),
         };
-        let threads = 0..new.threads().next_multiple_of(LANES as u32);
-        new.thread_ids = [0, 1, 2].map(|axis| threads.clone().map(|flat| new.thread(flat)[axis]).collect());
+        new.thread_ids = thread_ids(block, new.threads().next_multiple_of(LANES as u32));
         new
     }
 
@@ -80,6 +79,23 @@ impl Coordinates {
             Special::LaneMaskGt => frame.spread(slot, width, |lane| 0xFFFF_FFFF & !below(lane) & !(1 << lane)),
         }
     }
+}
+
+/// `%tid` of threads 0 to `count`, a list a dimension. Counted up, because dividing takes longer than a launch may.
+fn thread_ids([width, height, _]: [u32; 3], count: u32) -> [Box<[u32]>; 3] {
+    let mut lists = [(); 3].map(|()| Vec::with_capacity(count as usize));
+    let mut id = [0; 3];
+    for _ in 0..count {
+        lists.iter_mut().zip(id).for_each(|(list, id)| list.push(id));
+        id[0] += 1;
+        if id[0] == width {
+            (id[0], id[1]) = (0, id[1] + 1);
+        }
+        if id[1] == height {
+            (id[1], id[2]) = (0, id[2] + 1);
+        }
+    }
+    lists.map(Vec::into_boxed_slice)
 }
 
 /// The lanes before one.
@@ -141,5 +157,11 @@ mod tests {
         assert_eq!(at.thread(0), [0, 0, 0]);
         assert_eq!(at.thread(23), [2, 1, 3]);
         assert_eq!(at.thread_ids[1][..7], [0, 0, 0, 1, 1, 1, 0]);
+        for block in [[3, 2, 4], [1, 1, 1], [32, 1, 2], [1, 5, 1], [7, 9, 3]] {
+            let at = Coordinates::new([1; 3], block, 0, 1);
+            let all = (0..at.threads()).map(|flat| at.thread(flat));
+            let listed = (0..at.threads() as usize).map(|flat| [0, 1, 2].map(|axis| at.thread_ids[axis][flat]));
+            assert!(all.eq(listed), "{block:?}");
+        }
     }
 }
