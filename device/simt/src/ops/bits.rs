@@ -1,6 +1,6 @@
-//! Bits (PTX ISA, "Logic and Shift Instructions" and the bit instructions of "Integer Arithmetic Instructions").
+//! Logic and shifts (PTX ISA, "Logic and Shift Instructions").
 
-use gridstride_ptx::{Instr, Type};
+use gridstride_ptx::{Instr, Operand, Type};
 
 use super::modifiers::{Modifiers, wrong_type};
 use super::shape::{self, Binary, Shift, Ternary, Unary, op};
@@ -18,13 +18,6 @@ pub(super) const OPCODES: &[(&str, DecodeFn)] = &[
     ("shr", shr),
     ("shf", shf),
     ("lop3", lop3),
-    ("popc", popc),
-    ("clz", clz),
-    ("brev", brev),
-    ("bfind", bfind),
-    ("bfe", bfe),
-    ("bfi", bfi),
-    ("prmt", prmt),
 ];
 
 op!(binary And: u16 u32 u64 => |a, b| a & b);
@@ -32,11 +25,10 @@ op!(binary Or: u16 u32 u64 => |a, b| a | b);
 op!(binary Xor: u16 u32 u64 => |a, b| a ^ b);
 op!(unary Not: u16 u32 u64 => |a| !a);
 op!(unary CNot: u16 u32 u64 => |a| <_>::from(a == 0));
-op!(unary Brev: u32 u64 => |a| a.reverse_bits());
 
 /// Shifts by the width or more give 0 (or the sign): the amount is not cut as Rust's and x86's are.
-struct Left;
-struct Right;
+pub(super) struct Left;
+pub(super) struct Right;
 macro_rules! shifts {
     ($($t:ty)*) => {$(
         impl Shift<$t> for Left {
@@ -215,14 +207,10 @@ fn shf(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         (false, true) => shape::ternary::<u32, u32, FunnelRightWrap>(level),
         (false, false) => shape::ternary::<u32, u32, FunnelRightClamp>(level),
     };
-    four(decoder, instr, [ty; 4], exec, 0)
-}
-
-/// Four operands, destination first, of these types.
-fn four(d: &mut Decoder<'_>, instr: &Instr, types: [Type; 4], exec: ExecFn, imm: i64) -> Result<Decoded, Reason> {
-    let [out, a, b, c] = d.operands(instr)?;
-    let slots = [d.dst(out, types[0])?, d.src(a, types[1])?, d.src(b, types[2])?, d.src(c, types[3])?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, imm)))
+    if ty != Type::B32 {
+        return Err(wrong_type(ty));
+    }
+    int::four(decoder, instr, [ty; 4], exec)
 }
 
 /// Any function of three bits, by its truth table.
@@ -246,248 +234,51 @@ unsafe fn lop3_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
 }
 multiversion!(lop3_exec => lop3_body);
 
+/// `lop3.b32`, and `lop3.and.b32 d|p, a, b, c, table, q`: `p = (d != 0) and q`.
 fn lop3(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let mut words = Modifiers::of(instr);
-    words.ty()?;
+    let combine = words.take_any(&["and", "or"]);
+    let ty = words.ty()?;
     words.done()?;
-    let [d, a, b, c, table] = decoder.operands(instr)?;
-    let gridstride_ptx::Operand::Int(table) = table else { return Err("the truth table is not a constant".into()) };
-    let slots = [d, a, b, c];
-    let mut found = [decoder.dst(slots[0], Type::B32)?; 4];
-    for (slot, operand) in found.iter_mut().zip(slots).skip(1) {
-        *slot = decoder.src(operand, Type::B32)?;
+    if ty != Type::B32 {
+        return Err(wrong_type(ty));
     }
-    Ok(Decoded::Lane(lop3_exec(decoder.level()), Args::of(&found, *table)))
-}
-
-/// Counts and positions: 32-bit results of 32- and 64-bit values.
-struct Popc;
-struct Clz;
-struct Find;
-struct FindShift;
-macro_rules! counts {
-    ($($name:ident: $($t:ty)*, |$a:ident| $body:expr;)*) => {$($(
-        impl Unary<$t, u32> for $name {
-            #[inline(always)]
-            fn apply($a: $t) -> u32 { $body }
-        }
-    )*)*};
-}
-counts! {
-    Popc: u32 u64, |a| a.count_ones();
-    Clz: u32 u64, |a| a.leading_zeros();
-    // The highest bit that differs from the sign; all ones if there is none.
-    Find: u32 u64, |a| if a == 0 { u32::MAX } else { a.ilog2() };
-    Find: i32 i64, |a| { let a = if a < 0 { !a } else { a }; if a == 0 { u32::MAX } else { a.ilog2() } };
-    FindShift: u32 u64, |a| if a == 0 { u32::MAX } else { a.leading_zeros() };
-    FindShift: i32 i64, |a| { let a = if a < 0 { !a } else { a }; if a == 0 { u32::MAX } else { a.leading_zeros() } };
-}
-
-fn count(d: &mut Decoder<'_>, instr: &Instr, ty: Type, exec: ExecFn) -> Result<Decoded, Reason> {
-    let [out, a] = d.operands(instr)?;
-    let slots = [d.dst(out, Type::U32)?, d.src(a, ty)?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
-}
-
-fn popc(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let exec = match ty {
-        Type::B32 => shape::unary::<u32, u32, Popc>(decoder.level()),
-        Type::B64 => shape::unary::<u64, u32, Popc>(decoder.level()),
-        _ => return Err(wrong_type(ty)),
+    let (d, sources, table, predicates) = match (&instr.operands[..], combine) {
+        ([d, a, b, c, table], None) => (d, [a, b, c], table, None),
+        ([Operand::Pair(d, p), a, b, c, table, q], Some(_)) => (&**d, [a, b, c], table, Some((p, q))),
+        _ => return Err("operands of a number that does not belong here".into()),
     };
-    count(decoder, instr, ty, exec)
-}
-
-fn clz(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let exec = match ty {
-        Type::B32 => shape::unary::<u32, u32, Clz>(decoder.level()),
-        Type::B64 => shape::unary::<u64, u32, Clz>(decoder.level()),
-        _ => return Err(wrong_type(ty)),
-    };
-    count(decoder, instr, ty, exec)
-}
-
-fn brev(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let exec = match ty {
-        Type::B32 => shape::unary::<u32, u32, Brev>(decoder.level()),
-        Type::B64 => shape::unary::<u64, u64, Brev>(decoder.level()),
-        _ => return Err(wrong_type(ty)),
-    };
-    int::two(decoder, instr, ty, exec)
-}
-
-fn bfind(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let shift = words.take("shiftamt");
-    let ty = words.ty()?;
-    words.done()?;
-    let level = decoder.level();
-    let exec = match (ty, shift) {
-        (Type::U32, false) => shape::unary::<u32, u32, Find>(level),
-        (Type::S32, false) => shape::unary::<i32, u32, Find>(level),
-        (Type::U64, false) => shape::unary::<u64, u32, Find>(level),
-        (Type::S64, false) => shape::unary::<i64, u32, Find>(level),
-        (Type::U32, true) => shape::unary::<u32, u32, FindShift>(level),
-        (Type::S32, true) => shape::unary::<i32, u32, FindShift>(level),
-        (Type::U64, true) => shape::unary::<u64, u32, FindShift>(level),
-        (Type::S64, true) => shape::unary::<i64, u32, FindShift>(level),
-        _ => return Err(wrong_type(ty)),
-    };
-    count(decoder, instr, ty, exec)
-}
-
-/// `bfe`: `len` bits of `a` from `pos`, extended by zeros or by the field's (or the value's) highest bit.
-macro_rules! extract {
-    ($name:ident, $body:ident, $t:ty) => {
-        #[inline(always)]
-        unsafe fn $body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-            const BITS: u32 = <$t>::BITS;
-            let [d, a, pos, len, ..] = args.slots;
-            // SAFETY: the decoder gave a register of the type's width and two of 32 bits.
-            unsafe {
-                let (a, pos, len) = (lanes.get::<$t>(a), lanes.get::<u32>(pos), lanes.get::<u32>(len));
-                let mut out = [0; LANES];
-                for lane in 0..LANES {
-                    let (pos, len) = (pos[lane] & 0xFF, len[lane] & 0xFF);
-                    let from = <Right as Shift<$t>>::apply(a[lane], pos);
-                    let room = BITS.saturating_sub(len);
-                    let cut = if len >= BITS.saturating_sub(pos) { from } else { from.wrapping_shl(room).wrapping_shr(room) };
-                    out[lane] = if len == 0 { 0 } else { cut };
-                }
-                lanes.set(d, out);
-            }
-            Ok(())
-        }
-        multiversion!($name => $body);
-    };
-}
-extract!(extract_u32, extract_u32_body, u32);
-extract!(extract_s32, extract_s32_body, i32);
-extract!(extract_u64, extract_u64_body, u64);
-extract!(extract_s64, extract_s64_body, i64);
-
-fn bfe(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let level = decoder.level();
-    let exec = match ty {
-        Type::U32 => extract_u32(level),
-        Type::S32 => extract_s32(level),
-        Type::U64 => extract_u64(level),
-        Type::S64 => extract_s64(level),
-        _ => return Err(wrong_type(ty)),
-    };
-    four(decoder, instr, [ty, ty, Type::U32, Type::U32], exec, 0)
-}
-
-/// `bfi`: `b` with `len` bits of `a` put in at `pos`.
-macro_rules! insert {
-    ($name:ident, $body:ident, $t:ty) => {
-        #[inline(always)]
-        unsafe fn $body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-            let [d, a, b, pos, len, ..] = args.slots;
-            // SAFETY: the decoder gave registers of the type's width and two of 32 bits.
-            unsafe {
-                let (a, b) = (lanes.get::<$t>(a), lanes.get::<$t>(b));
-                let (pos, len) = (lanes.get::<u32>(pos), lanes.get::<u32>(len));
-                let mut out = [0; LANES];
-                for lane in 0..LANES {
-                    let (pos, len) = (pos[lane] & 0xFF, len[lane] & 0xFF);
-                    let ones = <Left as Shift<$t>>::apply(1, len).wrapping_sub(1);
-                    let field = <Left as Shift<$t>>::apply(ones, pos);
-                    out[lane] = b[lane] & !field | <Left as Shift<$t>>::apply(a[lane], pos) & field;
-                }
-                lanes.set(d, out);
-            }
-            Ok(())
-        }
-        multiversion!($name => $body);
-    };
-}
-insert!(insert_32, insert_32_body, u32);
-insert!(insert_64, insert_64_body, u64);
-
-fn bfi(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let exec = match ty {
-        Type::B32 => insert_32(decoder.level()),
-        Type::B64 => insert_64(decoder.level()),
-        _ => return Err(wrong_type(ty)),
-    };
-    let [d, a, b, pos, len] = decoder.operands(instr)?;
-    let slots = [
-        decoder.dst(d, ty)?,
-        decoder.src(a, ty)?,
-        decoder.src(b, ty)?,
-        decoder.src(pos, Type::U32)?,
-        decoder.src(len, Type::U32)?,
-    ];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
-}
-
-/// `prmt`: four bytes out of the eight of `b:a`, each by a nibble of the selector; its highest bit repeats the sign.
-struct Permute;
-impl Ternary<u32, u32> for Permute {
-    #[inline(always)]
-    fn apply(a: u32, b: u32, selector: u32) -> u32 {
-        let bytes = u64::from(b) << 32 | u64::from(a);
-        let mut out = 0;
-        for place in 0..4 {
-            let nibble = selector >> (4 * place);
-            let byte = (bytes >> (8 * (nibble & 7))) as u8;
-            let byte = if nibble & 8 != 0 { (byte as i8 >> 7) as u8 } else { byte };
-            out |= u32::from(byte) << (8 * place);
-        }
-        out
+    let Operand::Int(table) = table else { return Err("the truth table is not a constant".into()) };
+    let mut slots = [decoder.dst(d, ty)?; 6];
+    for (slot, operand) in slots[1..].iter_mut().zip(sources) {
+        *slot = decoder.src(operand, ty)?;
     }
-}
-
-/// The modes of `prmt` that take two bits of the selector.
-struct PermuteMode<const MODE: u8>;
-impl<const MODE: u8> Ternary<u32, u32> for PermuteMode<MODE> {
-    #[inline(always)]
-    fn apply(a: u32, b: u32, selector: u32) -> u32 {
-        let s = selector & 3;
-        let bytes = u64::from(b) << 32 | u64::from(a);
-        let pick = |at: u32| (bytes >> (8 * (at & 7))) as u8;
-        let at: [u32; 4] = match MODE {
-            0 => [s, s + 1, s + 2, s + 3],                                     // f4e
-            1 => [s, s.wrapping_sub(1), s.wrapping_sub(2), s.wrapping_sub(3)], // b4e
-            2 => [s; 4],                                                       // rc8
-            3 => [s, s.max(1), s.max(2), 3],                                   // ecl
-            4 => [0, s.min(1), s.min(2), s],                                   // ecr
-            _ => [s & 2, (s & 2) + 1, s & 2, (s & 2) + 1],                     // rc16
-        };
-        u32::from_le_bytes(at.map(pick))
-    }
-}
-
-fn prmt(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    let mode = words.take_any(&["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"]);
-    words.done()?;
-    let level = decoder.level();
-    let exec = match mode {
-        None => shape::ternary::<u32, u32, Permute>(level),
-        Some("f4e") => shape::ternary::<u32, u32, PermuteMode<0>>(level),
-        Some("b4e") => shape::ternary::<u32, u32, PermuteMode<1>>(level),
-        Some("rc8") => shape::ternary::<u32, u32, PermuteMode<2>>(level),
-        Some("ecl") => shape::ternary::<u32, u32, PermuteMode<3>>(level),
-        Some("ecr") => shape::ternary::<u32, u32, PermuteMode<4>>(level),
-        Some(_) => shape::ternary::<u32, u32, PermuteMode<5>>(level),
+    let table = table & 0xFF;
+    let Some((p, q)) = predicates else {
+        return Ok(Decoded::Lane(lop3_exec(decoder.level()), Args::of(&slots, table)));
     };
-    four(decoder, instr, [ty; 4], exec, 0)
+    slots[4] = decoder.dst(p, Type::Pred)?;
+    let (q, negate) = match q {
+        Operand::NotReg(reg) => (decoder.src(&Operand::Reg(*reg), Type::Pred)?, LOP3_NEGATE),
+        q => (decoder.src(q, Type::Pred)?, 0),
+    };
+    slots[5] = q;
+    let combine = if combine == Some("and") { LOP3_AND } else { 0 };
+    Ok(Decoded::Lane(lop3_tested, Args::of(&slots, table | combine | negate)))
+}
+
+const LOP3_AND: i64 = 1 << 8;
+const LOP3_NEGATE: i64 = 1 << 9;
+
+unsafe fn lop3_tested(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    let [d, _, _, _, p, q] = args.slots;
+    // SAFETY: the decoder gave 32-bit registers and predicates. The destination may be a source, so it is read when it has
+    // been written; lanes that are not active are not stored below.
+    unsafe {
+        let third = lanes.get_pred(q) ^ if args.imm & LOP3_NEGATE != 0 { u32::MAX } else { 0 };
+        lop3_body(lanes, &Args { imm: args.imm & 0xFF, ..*args })?;
+        let set = super::compare::pack(lanes.get::<u32>(d).map(|value| value != 0));
+        lanes.set_pred(p, if args.imm & LOP3_AND != 0 { set & third } else { set | third });
+    }
+    Ok(())
 }

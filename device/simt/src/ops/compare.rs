@@ -1,28 +1,27 @@
-//! Comparison and selection (PTX ISA, "Comparison and Selection Instructions").
+//! Comparison (PTX ISA, "setp", "set").
 //!
-//! A predicate register is a mask, so a comparison of 32 lanes gives 32 bits at once.
-
-use std::marker::PhantomData;
+//! A predicate register is a mask, so a comparison of 32 lanes gives 32 bits at once. The plain comparisons, which every
+//! loop has, are vector code of their own; all others first find less, equal and greater, and take from these what the
+//! comparison's table names.
 
 use gridstride_ptx::{Instr, Operand, Type};
-use half::{bf16, f16};
 
+use super::half::{BF16, F16, Half, flush};
 use super::modifiers::{Modifiers, wrong_type};
 use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
 use crate::lane::{Args, ExecFn, LANES, Lane, Lanes, Level, Slot, Step, multiversion};
 
-pub(super) const OPCODES: &[(&str, DecodeFn)] =
-    &[("setp", setp), ("set", set), ("selp", selp), ("slct", slct), ("testp", testp)];
+pub(super) const OPCODES: &[(&str, DecodeFn)] = &[("setp", setp), ("set", set)];
 
 /// A comparison of two `T`s.
-pub(crate) trait Test<T> {
+pub(super) trait Test<T>: 'static {
     fn test(a: T, b: T) -> bool;
 }
 
 macro_rules! tests {
     ($($name:ident: $($t:ty)*, |$a:ident, $b:ident| $body:expr;)*) => {$(
-        pub(crate) struct $name;
+        struct $name;
         $(impl Test<$t> for $name {
             #[inline(always)]
             fn test($a: $t, $b: $t) -> bool { $body }
@@ -48,364 +47,387 @@ tests! {
     AnyNan: f32 f64, |a, b| a.is_nan() || b.is_nan();
 }
 
-/// Comparison of 16-bit floats through `f32`, which holds each of them exactly.
-pub(crate) struct Half<H, O>(PhantomData<(H, O)>);
-impl<O: Test<f32>> Test<u16> for Half<f16, O> {
-    #[inline(always)]
-    fn test(a: u16, b: u16) -> bool {
-        O::test(f16::from_bits(a).to_f32(), f16::from_bits(b).to_f32())
-    }
-}
-impl<O: Test<f32>> Test<u16> for Half<bf16, O> {
-    #[inline(always)]
-    fn test(a: u16, b: u16) -> bool {
-        O::test(bf16::from_bits(a).to_f32(), bf16::from_bits(b).to_f32())
-    }
-}
-/// Comparison with subnormals taken for zeros.
-pub(crate) struct Ftz<O>(PhantomData<O>);
-impl<O: Test<f32>> Test<f32> for Ftz<O> {
-    #[inline(always)]
-    fn test(a: f32, b: f32) -> bool {
-        use super::float::Float;
-        O::test(a.flush(), b.flush())
-    }
-}
-
-/// How the result is combined with a third predicate: `imm` bits.
-const COMBINE_AND: i64 = 1;
-const COMBINE_OR: i64 = 2;
-const COMBINE_XOR: i64 = 3;
-const NEGATE_THIRD: i64 = 4;
-
+/// 32 answers as a mask.
 #[inline(always)]
-fn mask_of<T: Lane, O: Test<T>>(a: [T; LANES], b: [T; LANES]) -> u32 {
-    let mut mask = 0u32;
-    for lane in 0..LANES {
-        mask |= u32::from(O::test(a[lane], b[lane])) << lane;
+pub(super) fn pack(answers: [bool; LANES]) -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{__m128i, _mm_cmpgt_epi8, _mm_movemask_epi8, _mm_setzero_si128};
+        // SAFETY: SSE2 is part of x86-64; an array of bools is bytes of 0 and 1, read whole by two vectors.
+        unsafe {
+            let [low, high] = std::mem::transmute::<[bool; LANES], [__m128i; 2]>(answers);
+            let bits = |half| _mm_movemask_epi8(_mm_cmpgt_epi8(half, _mm_setzero_si128())) as u32;
+            bits(low) | bits(high) << 16
+        }
     }
-    mask
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        answers.iter().enumerate().fold(0, |mask, (lane, answer)| mask | u32::from(*answer) << lane)
+    }
 }
 
 /// `d = a OP b`
 #[inline(always)]
-unsafe fn setp_body<T: Lane, O: Test<T>>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+unsafe fn plain_body<T: Lane, O: Test<T>>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     let [d, a, b, ..] = args.slots;
     // SAFETY: the decoder gave registers of T's width and a predicate.
     unsafe {
-        let mask = mask_of::<T, O>(lanes.get::<T>(a), lanes.get::<T>(b));
-        lanes.set_pred(d, mask);
+        let (a, b) = (lanes.get::<T>(a), lanes.get::<T>(b));
+        let mut answers = [false; LANES];
+        for lane in 0..LANES {
+            answers[lane] = O::test(a[lane], b[lane]);
+        }
+        lanes.set_pred(d, pack(answers));
     }
     Ok(())
 }
-multiversion!(setp_exec<T: Lane, O: Test<T>> => setp_body);
+multiversion!(plain<T: Lane, O: Test<T>> => plain_body);
 
-/// Combines the comparison in scratch predicate `a` with a third predicate: `d|q = a BOOL c, !a BOOL c`.
-unsafe fn combine(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, q, a, c, ..] = args.slots;
-    // SAFETY: the decoder gave predicates.
-    unsafe {
-        let test = lanes.get_pred(a);
-        let third = lanes.get_pred(c) ^ if args.imm & NEGATE_THIRD != 0 { u32::MAX } else { 0 };
-        let apply = |test: u32| match args.imm & 3 {
-            COMBINE_AND => test & third,
-            COMBINE_OR => test | third,
-            COMBINE_XOR => test ^ third,
-            _ => test,
-        };
-        lanes.set_pred(q, apply(!test));
-        lanes.set_pred(d, apply(test));
-    }
-    Ok(())
-}
-
-/// A comparison, then its combination: one instruction of the text is one lane function here.
-#[inline(always)]
-unsafe fn setp_combined_body<T: Lane, O: Test<T>>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, q, a, b, c, scratch] = args.slots;
-    // SAFETY: the decoder gave registers of T's width and predicates.
-    unsafe {
-        let mask = mask_of::<T, O>(lanes.get::<T>(a), lanes.get::<T>(b));
-        lanes.set_pred(scratch, mask);
-        combine(lanes, &Args::of(&[d, q, scratch, c], args.imm))
-    }
-}
-
-/// The lane functions of a comparison. Only the plain one is compiled for every level: it is in every loop.
-#[derive(Clone, Copy)]
-struct Comparison {
-    plain: ExecFn,
-    combined: ExecFn,
-    set_ones: ExecFn,
-    set_one: ExecFn,
-}
-
-fn comparison<T: Lane, O: Test<T>>(level: Level) -> Comparison {
-    Comparison {
-        plain: setp_exec::<T, O>(level),
-        combined: setp_combined_body::<T, O>,
-        set_ones: set_body::<T, O, { u32::MAX }>,
-        set_one: set_body::<T, O, 0x3F80_0000>,
-    }
-}
-
-fn find(op: &str, ty: Type, ftz: bool, level: Level) -> Result<Comparison, Reason> {
-    macro_rules! unsigned {
+/// The vector code of a comparison, if it has any.
+fn fast(op: &str, ty: Type, level: Level) -> Option<ExecFn> {
+    macro_rules! int {
         ($t:ty, $s:ty) => {
             match op {
-                "eq" => comparison::<$t, Eq>(level),
-                "ne" => comparison::<$t, Ne>(level),
-                "lt" | "lo" => comparison::<$s, Lt>(level),
-                "le" | "ls" => comparison::<$s, Le>(level),
-                "gt" | "hi" => comparison::<$s, Gt>(level),
-                "ge" | "hs" => comparison::<$s, Ge>(level),
-                _ => return Err(format!("the comparison `.{op}` of integers")),
+                "eq" => plain::<$t, Eq>(level),
+                "ne" => plain::<$t, Ne>(level),
+                "lt" | "lo" => plain::<$s, Lt>(level),
+                "le" | "ls" => plain::<$s, Le>(level),
+                "gt" | "hi" => plain::<$s, Gt>(level),
+                "ge" | "hs" => plain::<$s, Ge>(level),
+                _ => return None,
             }
         };
     }
     macro_rules! float {
-        ($t:ty, $wrap:ident) => {
+        ($t:ty) => {
             match op {
-                "eq" => comparison::<$t, $wrap!(Eq)>(level),
-                "ne" => comparison::<$t, $wrap!(NeOrdered)>(level),
-                "lt" => comparison::<$t, $wrap!(Lt)>(level),
-                "le" => comparison::<$t, $wrap!(Le)>(level),
-                "gt" => comparison::<$t, $wrap!(Gt)>(level),
-                "ge" => comparison::<$t, $wrap!(Ge)>(level),
-                "equ" => comparison::<$t, $wrap!(EqU)>(level),
-                "neu" => comparison::<$t, $wrap!(NeU)>(level),
-                "ltu" => comparison::<$t, $wrap!(LtU)>(level),
-                "leu" => comparison::<$t, $wrap!(LeU)>(level),
-                "gtu" => comparison::<$t, $wrap!(GtU)>(level),
-                "geu" => comparison::<$t, $wrap!(GeU)>(level),
-                "num" => comparison::<$t, $wrap!(Num)>(level),
-                "nan" => comparison::<$t, $wrap!(AnyNan)>(level),
-                _ => return Err(format!("the comparison `.{op}` of floats")),
+                "eq" => plain::<$t, Eq>(level),
+                "ne" => plain::<$t, NeOrdered>(level),
+                "lt" => plain::<$t, Lt>(level),
+                "le" => plain::<$t, Le>(level),
+                "gt" => plain::<$t, Gt>(level),
+                "ge" => plain::<$t, Ge>(level),
+                "equ" => plain::<$t, EqU>(level),
+                "neu" => plain::<$t, NeU>(level),
+                "ltu" => plain::<$t, LtU>(level),
+                "leu" => plain::<$t, LeU>(level),
+                "gtu" => plain::<$t, GtU>(level),
+                "geu" => plain::<$t, GeU>(level),
+                "num" => plain::<$t, Num>(level),
+                "nan" => plain::<$t, AnyNan>(level),
+                _ => return None,
             }
         };
     }
-    macro_rules! itself {
-        ($o:ident) => {
-            $o
-        };
+    Some(match ty {
+        Type::B16 | Type::U16 => int!(u16, u16),
+        Type::B32 | Type::U32 => int!(u32, u32),
+        Type::B64 | Type::U64 => int!(u64, u64),
+        Type::S16 => int!(u16, i16),
+        Type::S32 => int!(u32, i32),
+        Type::S64 => int!(u64, i64),
+        Type::F32 => float!(f32),
+        Type::F64 => float!(f64),
+        _ => return None,
+    })
+}
+
+// What a comparison is true of: bits of its table.
+const LESS: i64 = 1;
+const EQUAL: i64 = 2;
+const GREATER: i64 = 4;
+const UNORDERED: i64 = 8;
+
+/// The tables, `lo` to `hs` last: those are of unsigned integers.
+const TABLES: &[(&str, i64)] = &[
+    ("eq", EQUAL),
+    ("ne", LESS | GREATER),
+    ("lt", LESS),
+    ("le", LESS | EQUAL),
+    ("gt", GREATER),
+    ("ge", GREATER | EQUAL),
+    ("equ", EQUAL | UNORDERED),
+    ("neu", LESS | GREATER | UNORDERED),
+    ("ltu", LESS | UNORDERED),
+    ("leu", LESS | EQUAL | UNORDERED),
+    ("gtu", GREATER | UNORDERED),
+    ("geu", GREATER | EQUAL | UNORDERED),
+    ("num", LESS | EQUAL | GREATER),
+    ("nan", UNORDERED),
+    ("lo", LESS),
+    ("ls", LESS | EQUAL),
+    ("hi", GREATER),
+    ("hs", GREATER | EQUAL),
+];
+
+/// The table of a comparison of `ty`, if it has that comparison.
+fn table(op: &str, ty: Type) -> Result<i64, Reason> {
+    let at = TABLES.iter().position(|(name, _)| *name == op).ok_or("no comparison is named")?;
+    let known = match ty {
+        Type::Pred | Type::B128 => false,
+        Type::B16 | Type::B32 | Type::B64 => at < 2,
+        _ if ty.is_float() => at < 14,
+        _ if ty.is_signed() => at < 6,
+        _ => !(6..14).contains(&at),
+    };
+    if known { Ok(TABLES[at].1) } else { Err(format!("the comparison `.{op}` of `.{}`", ty.name())) }
+}
+
+// Further bits of `Args::imm`.
+const AND: i64 = 1 << 4;
+const OR: i64 = 2 << 4;
+const XOR: i64 = 3 << 4;
+const NEGATE_THIRD: i64 = 1 << 6;
+const FTZ: i64 = 1 << 7;
+/// The second destination is of the second half of a pair, not of the complement.
+const PAIR: i64 = 1 << 8;
+/// From here on: what `set` writes.
+const SET_SHIFT: u32 = 9;
+
+/// The lanes of which a table is true.
+fn choose<T: PartialOrd + Copy>(a: [T; LANES], b: [T; LANES], table: i64) -> u32 {
+    let mut answers = [false; LANES];
+    for lane in 0..LANES {
+        let (a, b) = (a[lane], b[lane]);
+        let ordered = a < b || a == b || a > b;
+        answers[lane] = (a < b && table & LESS != 0)
+            || (a == b && table & EQUAL != 0)
+            || (a > b && table & GREATER != 0)
+            || (!ordered && table & UNORDERED != 0);
     }
-    macro_rules! flushed { ($o:ident) => { Ftz<$o> }; }
-    macro_rules! half { ($o:ident) => { Half<f16, $o> }; }
-    macro_rules! brain { ($o:ident) => { Half<bf16, $o> }; }
+    pack(answers)
+}
+
+/// How operands are compared: one mask, or for pairs two.
+trait Compare: 'static {
+    /// # Safety
+    /// The slots must be of registers of the type.
+    unsafe fn compare(lanes: &Lanes<'_>, a: Slot, b: Slot, imm: i64) -> [u32; 2];
+}
+
+macro_rules! numbers {
+    ($($t:ty)*) => {$(impl Compare for $t {
+        unsafe fn compare(lanes: &Lanes<'_>, a: Slot, b: Slot, imm: i64) -> [u32; 2] {
+            // SAFETY: by the caller.
+            let mask = unsafe { choose(lanes.get::<$t>(a), lanes.get::<$t>(b), imm) };
+            [mask, !mask]
+        }
+    })*};
+}
+numbers!(u16 u32 u64 i16 i32 i64 f64);
+
+impl Compare for f32 {
+    unsafe fn compare(lanes: &Lanes<'_>, a: Slot, b: Slot, imm: i64) -> [u32; 2] {
+        // SAFETY: by the caller.
+        let (a, b) = unsafe { (lanes.get::<f32>(a), lanes.get::<f32>(b)) };
+        let flushed = |values: [f32; LANES]| {
+            if imm & FTZ != 0 { values.map(super::float::Float::flush) } else { values }
+        };
+        let mask = choose(flushed(a), flushed(b), imm);
+        [mask, !mask]
+    }
+}
+
+impl<H: Half> Compare for H {
+    unsafe fn compare(lanes: &Lanes<'_>, a: Slot, b: Slot, imm: i64) -> [u32; 2] {
+        let wide = |bits: u16| H::wide(if imm & FTZ != 0 { flush::<H>(bits) } else { bits });
+        // SAFETY: by the caller; pairs are registers of 32 bits.
+        unsafe {
+            if imm & PAIR == 0 {
+                let mask = choose(lanes.get::<u16>(a).map(wide), lanes.get::<u16>(b).map(wide), imm);
+                return [mask, !mask];
+            }
+            let (a, b) = (lanes.get::<u32>(a), lanes.get::<u32>(b));
+            [0, 16].map(|shift| {
+                let half = |values: [u32; LANES]| values.map(|pair| wide((pair >> shift) as u16));
+                choose(half(a), half(b), imm)
+            })
+        }
+    }
+}
+
+/// `d|q = a OP b BOOL c, …`, and `set`.
+unsafe fn general<C: Compare>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    let [d, q, a, b, c, _] = args.slots;
+    let imm = args.imm;
+    // SAFETY: the decoder gave registers of the type, predicates, and for `set` a destination as `imm` says.
+    unsafe {
+        let found = C::compare(lanes, a, b, imm);
+        let third = lanes.get_pred(c) ^ if imm & NEGATE_THIRD != 0 { u32::MAX } else { 0 };
+        let [first, second] = found.map(|mask| match imm & XOR {
+            AND => mask & third,
+            OR => mask | third,
+            XOR => mask ^ third,
+            _ => mask,
+        });
+        store(lanes, d, q, [first, second], imm >> SET_SHIFT);
+    }
+    Ok(())
+}
+
+// What `set` writes where the comparison holds, beside predicates (0).
+const ONES_32: i64 = 1;
+const ONE_F32: i64 = 2;
+const ONES_16: i64 = 3;
+const ONE_F16: i64 = 4;
+const ONE_BF16: i64 = 5;
+const PAIR_ONES: i64 = 6;
+const PAIR_F16: i64 = 7;
+const PAIR_BF16: i64 = 8;
+
+unsafe fn store(lanes: &mut Lanes<'_>, d: Slot, q: Slot, masks: [u32; 2], what: i64) {
+    let bit = |mask: u32, lane: usize| mask >> lane & 1;
+    let [first, second] = masks;
+    // SAFETY: `d` is of the width that `what` says, by the decoder; `q` is a predicate.
+    unsafe {
+        match what {
+            ONES_32 | ONE_F32 => {
+                let one = if what == ONES_32 { u32::MAX } else { 1.0f32.to_bits() };
+                lanes.set(d, std::array::from_fn(|lane| bit(first, lane) * one));
+            }
+            ONES_16 | ONE_F16 | ONE_BF16 => {
+                let one = [u16::MAX, F16::ONE, BF16::ONE][(what - ONES_16) as usize];
+                lanes.set(d, std::array::from_fn(|lane| bit(first, lane) as u16 * one));
+            }
+            PAIR_ONES | PAIR_F16 | PAIR_BF16 => {
+                let one = u32::from([u16::MAX, F16::ONE, BF16::ONE][(what - PAIR_ONES) as usize]);
+                lanes.set(d, std::array::from_fn(|lane| bit(first, lane) * one | bit(second, lane) * one << 16));
+            }
+            _ => {
+                lanes.set_pred(q, second);
+                lanes.set_pred(d, first);
+            }
+        }
+    }
+}
+
+fn slow(ty: Type) -> Result<ExecFn, Reason> {
     Ok(match ty {
-        Type::B16 | Type::U16 => unsigned!(u16, u16),
-        Type::B32 | Type::U32 => unsigned!(u32, u32),
-        Type::B64 | Type::U64 => unsigned!(u64, u64),
-        Type::S16 => unsigned!(u16, i16),
-        Type::S32 => unsigned!(u32, i32),
-        Type::S64 => unsigned!(u64, i64),
-        Type::F32 if ftz => float!(f32, flushed),
-        Type::F32 => float!(f32, itself),
-        Type::F64 => float!(f64, itself),
-        Type::F16 => float!(u16, half),
-        Type::BF16 => float!(u16, brain),
+        Type::B16 | Type::U16 => general::<u16>,
+        Type::B32 | Type::U32 => general::<u32>,
+        Type::B64 | Type::U64 => general::<u64>,
+        Type::S16 => general::<i16>,
+        Type::S32 => general::<i32>,
+        Type::S64 => general::<i64>,
+        Type::F32 => general::<f32>,
+        Type::F64 => general::<f64>,
+        Type::F16 | Type::F16x2 => general::<F16>,
+        Type::BF16 | Type::BF16x2 => general::<BF16>,
         _ => return Err(wrong_type(ty)),
     })
 }
 
-const COMPARISONS: &[&str] = &[
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
-];
+/// A comparison as written: its operands, and `imm` without what `set` adds.
+struct Comparison {
+    op: String,
+    ty: Type,
+    imm: i64,
+}
+
+impl Comparison {
+    fn of(words: &mut Modifiers<'_>, result: bool) -> Result<(Self, Type), Reason> {
+        let op = words.take_map(|word| TABLES.iter().find(|(name, _)| *name == word).map(|(name, _)| *name));
+        let op = op.ok_or("no comparison is named")?.to_owned();
+        let combine = match words.take_any(&["and", "or", "xor"]) {
+            Some("and") => AND,
+            Some("or") => OR,
+            Some(_) => XOR,
+            None => 0,
+        };
+        let out = if result { words.ty()? } else { Type::Pred };
+        let ty = words.ty()?;
+        let may_flush = matches!(ty, Type::F32 | Type::F16 | Type::F16x2);
+        let flush = if may_flush && words.take("ftz") { FTZ } else { 0 };
+        let pair = if matches!(ty, Type::F16x2 | Type::BF16x2) { PAIR } else { 0 };
+        let imm = table(&op, ty)? | combine | flush | pair;
+        Ok((Self { op, ty, imm }, out))
+    }
+
+    /// The slots of `d, q, a, b, c`, for destinations that are known.
+    fn args(&self, decoder: &mut Decoder<'_>, d: Slot, q: Slot, sources: &[Operand], set: i64) -> Result<Args, Reason> {
+        let combined = self.imm & XOR != 0;
+        let (a, b, third) = match sources {
+            [a, b] if !combined => (a, b, None),
+            [a, b, third] if combined => (a, b, Some(third)),
+            _ => return Err(format!("{} operands expected", if combined { 4 } else { 3 })),
+        };
+        let (third, negate) = match third {
+            None => (decoder.constant(0, Type::Pred), 0),
+            Some(Operand::NotReg(reg)) => (decoder.src(&Operand::Reg(*reg), Type::Pred)?, NEGATE_THIRD),
+            Some(other) => (decoder.src(other, Type::Pred)?, 0),
+        };
+        let slots = [d, q, decoder.src(a, self.ty)?, decoder.src(b, self.ty)?, third];
+        Ok(Args::of(&slots, self.imm | negate | set << SET_SHIFT))
+    }
+}
 
 /// `setp.OP[.BOOL][.ftz].TYPE p[|q], a, b[, {!}c]`
 fn setp(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let mut words = Modifiers::of(instr);
-    let op = words.take_any(COMPARISONS).ok_or("no comparison is named")?;
-    let combine = combination(&mut words);
-    let ftz = words.take("ftz");
-    let ty = words.ty()?;
+    let (comparison, _) = Comparison::of(&mut words, false)?;
     words.done()?;
-    let found = find(op, ty, ftz, decoder.level())?;
-    let (out, a, b, third) = match (&instr.operands[..], combine) {
-        ([out, a, b], 0) => (out, a, b, None),
-        ([out, a, b, third], _) if combine != 0 => (out, a, b, Some(third)),
-        _ => return Err("operands of a kind that does not belong here".into()),
-    };
-    let (a, b) = (decoder.src(a, ty)?, decoder.src(b, ty)?);
+    let [out, sources @ ..] = &instr.operands[..] else { return Err("no operands".into()) };
     let (d, q) = match out {
-        Operand::Pair(d, q) => (decoder.dst(d, Type::Pred)?, Some(decoder.dst(q, Type::Pred)?)),
-        out => (decoder.dst(out, Type::Pred)?, None),
+        Operand::Pair(d, q) => (&**d, Some(&**q)),
+        out => (out, None),
     };
-    if third.is_none() && q.is_none() {
-        return Ok(Decoded::Lane(found.plain, Args::of(&[d, a, b], 0)));
+    let d = decoder.dst(d, Type::Pred)?;
+    if let ([a, b], None, 0) = (sources, q, comparison.imm & (XOR | FTZ | PAIR))
+        && let Some(exec) = fast(&comparison.op, comparison.ty, decoder.level())
+    {
+        let slots = [d, decoder.src(a, comparison.ty)?, decoder.src(b, comparison.ty)?];
+        return Ok(Decoded::Lane(exec, Args::of(&slots, 0)));
     }
-    let (third, imm) = third_predicate(decoder, third, combine)?;
-    let scratch = decoder.test_scratch();
-    let q = q.unwrap_or(decoder.scratch(Type::Pred));
-    Ok(Decoded::Lane(found.combined, Args::of(&[d, q, a, b, third, scratch], imm)))
+    let q = match q {
+        Some(q) => decoder.dst(q, Type::Pred)?,
+        None => decoder.scratch(Type::Pred),
+    };
+    let args = comparison.args(decoder, d, q, sources, 0)?;
+    Ok(Decoded::Lane(slow(comparison.ty)?, args))
 }
 
-fn combination(words: &mut Modifiers<'_>) -> i64 {
-    match words.take_any(&["and", "or", "xor"]) {
-        Some("and") => COMBINE_AND,
-        Some("or") => COMBINE_OR,
-        Some(_) => COMBINE_XOR,
-        None => 0,
-    }
-}
-
-fn third_predicate(decoder: &mut Decoder<'_>, third: Option<&Operand>, combine: i64) -> Result<(Slot, i64), Reason> {
-    match third {
-        None => Ok((decoder.constant(0, Type::Pred), 0)),
-        Some(Operand::NotReg(reg)) => Ok((decoder.src(&Operand::Reg(*reg), Type::Pred)?, combine | NEGATE_THIRD)),
-        Some(other) => Ok((decoder.src(other, Type::Pred)?, combine)),
-    }
-}
-
-/// `set`: `ONE` (all bits, or 1.0) where the comparison holds, else 0.
-unsafe fn set_body<T: Lane, O: Test<T>, const ONE: u32>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, a, b, ..] = args.slots;
-    // SAFETY: the decoder gave a 32-bit register and two of T's width.
-    unsafe {
-        let mask = mask_of::<T, O>(lanes.get::<T>(a), lanes.get::<T>(b));
-        let mut out = [0u32; LANES];
-        for lane in 0..LANES {
-            out[lane] = if mask >> lane & 1 != 0 { ONE } else { 0 };
-        }
-        lanes.set(d, out);
-    }
-    Ok(())
-}
-
-/// `set.OP[.ftz].DTYPE.TYPE d, a, b` for 32-bit results.
+/// `set.OP[.BOOL][.ftz].DTYPE.TYPE d, a, b[, {!}c]`
 fn set(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let mut words = Modifiers::of(instr);
-    let op = words.take_any(COMPARISONS).ok_or("no comparison is named")?;
-    let ftz = words.take("ftz");
-    let (out, ty) = (words.ty()?, words.ty()?);
+    let (comparison, out) = Comparison::of(&mut words, true)?;
     words.done()?;
-    let found = find(op, ty, ftz, decoder.level())?;
-    let exec = match out {
-        Type::U32 | Type::S32 => found.set_ones,
-        Type::F32 => found.set_one,
+    let pair = comparison.imm & PAIR != 0;
+    let what = match (out, pair) {
+        (Type::U32 | Type::S32, false) => ONES_32,
+        (Type::F32, false) => ONE_F32,
+        (Type::U16 | Type::S16, false) => ONES_16,
+        (Type::F16, false) => ONE_F16,
+        (Type::BF16, false) => ONE_BF16,
+        (Type::U32 | Type::S32, true) => PAIR_ONES,
+        (Type::F16x2, true) => PAIR_F16,
+        (Type::BF16x2, true) => PAIR_BF16,
         _ => return Err(wrong_type(out)),
     };
-    let [d, a, b] = decoder.operands(instr)?;
-    let slots = [decoder.dst(d, out)?, decoder.src(a, ty)?, decoder.src(b, ty)?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
+    let [d, sources @ ..] = &instr.operands[..] else { return Err("no operands".into()) };
+    let d = decoder.dst(d, out)?;
+    let q = decoder.scratch(Type::Pred);
+    let args = comparison.args(decoder, d, q, sources, what)?;
+    Ok(Decoded::Lane(slow(comparison.ty)?, args))
 }
 
-/// `d = p ? a : b`
-#[inline(always)]
-unsafe fn selp_body<T: Lane>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, a, b, p, ..] = args.slots;
-    // SAFETY: the decoder gave registers of T's width and a predicate.
-    unsafe {
-        let (a, b, mask) = (lanes.get::<T>(a), lanes.get::<T>(b), lanes.get_pred(p) ^ args.imm as u32);
-        let mut out = [T::default(); LANES];
-        for lane in 0..LANES {
-            out[lane] = if mask >> lane & 1 != 0 { a[lane] } else { b[lane] };
-        }
-        lanes.set(d, out);
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_become_bits_of_their_lanes() {
+        assert_eq!(pack(std::array::from_fn(|lane| lane % 3 == 0)), 0x4924_9249);
+        assert_eq!(pack([true; LANES]), u32::MAX);
     }
-    Ok(())
-}
-multiversion!(selp_exec<T: Lane> => selp_body);
 
-fn by_size(ty: Type, level: Level) -> Result<ExecFn, Reason> {
-    match ty.bytes() {
-        2 => Ok(selp_exec::<u16>(level)),
-        4 => Ok(selp_exec::<u32>(level)),
-        8 => Ok(selp_exec::<u64>(level)),
-        _ => Err(wrong_type(ty)),
+    #[test]
+    fn every_relation_has_its_table() {
+        let a = [f64::NAN; LANES];
+        assert_eq!(choose(a, a, table("nan", Type::F64).unwrap()), u32::MAX);
+        assert_eq!(choose(a, a, table("ne", Type::F64).unwrap()), 0);
+        assert_eq!(choose([1.0; LANES], [1.0; LANES], table("geu", Type::F64).unwrap()), u32::MAX);
+        assert!(table("lo", Type::S32).is_err());
+        assert!(table("lt", Type::B32).is_err());
+        assert!(table("equ", Type::U32).is_err());
     }
-}
-
-fn selp(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    words.done()?;
-    let exec = by_size(ty, decoder.level())?;
-    let [d, a, b, p] = decoder.operands(instr)?;
-    let (p, flip) = match p {
-        Operand::NotReg(reg) => (decoder.src(&Operand::Reg(*reg), Type::Pred)?, -1),
-        p => (decoder.src(p, Type::Pred)?, 0),
-    };
-    let slots = [decoder.dst(d, ty)?, decoder.src(a, ty)?, decoder.src(b, ty)?, p];
-    Ok(Decoded::Lane(exec, Args::of(&slots, flip)))
-}
-
-/// `d = c >= 0 ? a : b`, with `c` a signed integer or a float (where -0 counts as 0 and a NaN chooses `b`).
-#[inline(always)]
-unsafe fn slct_body<T: Lane, C: Lane + PartialOrd>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, a, b, c, ..] = args.slots;
-    // SAFETY: the decoder gave registers of these widths.
-    unsafe {
-        let (a, b, c) = (lanes.get::<T>(a), lanes.get::<T>(b), lanes.get::<C>(c));
-        let mut out = [T::default(); LANES];
-        for lane in 0..LANES {
-            out[lane] = if c[lane] >= C::default() { a[lane] } else { b[lane] };
-        }
-        lanes.set(d, out);
-    }
-    Ok(())
-}
-
-fn slct(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    words.take("ftz");
-    let (ty, by) = (words.ty()?, words.ty()?);
-    words.done()?;
-    let exec: ExecFn = match (ty.bytes(), by) {
-        (2, Type::S32) => slct_body::<u16, i32>,
-        (4, Type::S32) => slct_body::<u32, i32>,
-        (8, Type::S32) => slct_body::<u64, i32>,
-        (2, Type::F32) => slct_body::<u16, f32>,
-        (4, Type::F32) => slct_body::<u32, f32>,
-        (8, Type::F32) => slct_body::<u64, f32>,
-        _ => return Err(wrong_type(by)),
-    };
-    let [d, a, b, c] = decoder.operands(instr)?;
-    let slots = [decoder.dst(d, ty)?, decoder.src(a, ty)?, decoder.src(b, ty)?, decoder.src(c, by)?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
-}
-
-/// Properties of a single float, as comparisons of it with itself.
-macro_rules! properties {
-    ($($name:ident |$a:ident| $body:expr;)*) => {$(
-        struct $name;
-        impl Test<f32> for $name { #[inline(always)] fn test($a: f32, _: f32) -> bool { $body } }
-        impl Test<f64> for $name { #[inline(always)] fn test($a: f64, _: f64) -> bool { $body } }
-    )*};
-}
-properties! {
-    Finite |a| a.is_finite();
-    Infinite |a| a.is_infinite();
-    Number |a| !a.is_nan();
-    NotANumber |a| a.is_nan();
-    Normal |a| a.is_normal();
-    Subnormal |a| a.is_subnormal();
-}
-
-fn testp(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let properties = ["finite", "infinite", "number", "notanumber", "normal", "subnormal"];
-    let property = words.take_any(&properties).ok_or("no property is named")?;
-    let ty = words.ty()?;
-    words.done()?;
-    macro_rules! of {
-        ($t:ty) => {
-            match property {
-                "finite" => setp_exec::<$t, Finite>(Level::Baseline),
-                "infinite" => setp_exec::<$t, Infinite>(Level::Baseline),
-                "number" => setp_exec::<$t, Number>(Level::Baseline),
-                "notanumber" => setp_exec::<$t, NotANumber>(Level::Baseline),
-                "normal" => setp_exec::<$t, Normal>(Level::Baseline),
-                _ => setp_exec::<$t, Subnormal>(Level::Baseline),
-            }
-        };
-    }
-    let exec = match ty {
-        Type::F32 => of!(f32),
-        Type::F64 => of!(f64),
-        _ => return Err(wrong_type(ty)),
-    };
-    let [p, a] = decoder.operands(instr)?;
-    let (p, a) = (decoder.dst(p, Type::Pred)?, decoder.src(a, ty)?);
-    Ok(Decoded::Lane(exec, Args::of(&[p, a, a], 0)))
 }

@@ -1,4 +1,4 @@
-//! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions" and "Extended-Precision Arithmetic Instructions").
+//! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions"); chains of carries are in `carry.rs`.
 //!
 //! `add`, `sub`, `mul`, `mad`, `neg`, `abs`, `min`, `max` and `div` are shared with floating point: their decode functions
 //! send float types on to `float.rs`.
@@ -7,18 +7,17 @@ use gridstride_ptx::{Instr, Type};
 
 use super::modifiers::{Modifiers, wrong_type};
 use super::shape::{self, Binary, Ternary, Unary, op};
-use super::{DecodeFn, Decoded, Reason, float};
+use super::{DecodeFn, Decoded, Reason, carry, float, packed};
 use crate::decode::Decoder;
-use crate::lane::{Args, ExecFn, LANES, Lane, Lanes, Level, Step, multiversion};
+use crate::lane::{Args, ExecFn, Level};
 
 pub(super) const OPCODES: &[(&str, DecodeFn)] = &[
     ("add", add),
     ("sub", sub),
-    ("addc", add_with_carry),
-    ("subc", add_with_carry),
     ("mul", mul),
     ("mad", mad),
     ("mul24", mul24),
+    ("mad24", mad24),
     ("div", div),
     ("rem", rem),
     ("neg", neg),
@@ -38,14 +37,34 @@ op!(binary Max: i16 i32 i64 u16 u32 u64 => |a, b| a.max(b));
 op!(unary Neg: i16 i32 i64 => |a| a.wrapping_neg());
 op!(unary Abs: i16 i32 i64 => |a| a.wrapping_abs());
 op!(ternary MadLo: u16 u32 u64 => |a, b, c| a.wrapping_mul(b).wrapping_add(c));
-op!(binary Mul24: u32 => |a, b| (a & 0xFF_FFFF).wrapping_mul(b & 0xFF_FFFF));
-op!(binary SMul24: i32 => |a, b| (a << 8 >> 8).wrapping_mul(b << 8 >> 8));
-op!(ternary Sad: u16 u32 u64 => |a, b, c| a.abs_diff(b).wrapping_add(c));
-// Division by zero gives all ones, and the remainder gives the dividend, as the code that ptxas makes of them does.
+/// The lower 32 bits of the product of 24-bit numbers, or (`HIGH`) bits 16 to 47.
+struct Mul24<const HIGH: bool>;
+struct Mad24<const HIGH: bool>;
+macro_rules! mul24 {
+    ($($t:ty, $w:ty;)*) => {$(
+        impl<const HIGH: bool> Binary<$t, $t> for Mul24<HIGH> {
+            #[inline(always)]
+            fn apply(a: $t, b: $t) -> $t {
+                let product = (a << 8 >> 8) as $w * (b << 8 >> 8) as $w;
+                if HIGH { (product >> 16) as $t } else { product as $t }
+            }
+        }
+        impl<const HIGH: bool> Ternary<$t, $t> for Mad24<HIGH> {
+            #[inline(always)]
+            fn apply(a: $t, b: $t, c: $t) -> $t { <Mul24<HIGH> as Binary<$t, $t>>::apply(a, b).wrapping_add(c) }
+        }
+    )*};
+}
+mul24! { u32, u64; i32, i64; }
+// `mad24.hi.sat.s32` and `mad.hi.sat.s32`: the sum saturates.
+op!(ternary Mad24HiSat: i32 => |a, b, c| <Mul24<true> as Binary<i32, i32>>::apply(a, b).saturating_add(c));
+op!(ternary MadHiSat: i32 => |a, b, c| <MulHi as Binary<i32, i32>>::apply(a, b).saturating_add(c));
+op!(ternary Sad: i16 i32 i64 u16 u32 u64 => |a, b, c| (a.abs_diff(b) as u64).wrapping_add(c as u64) as _);
+// Quotient and remainder of a division by zero are all ones, as measured on an H200.
 op!(binary UDiv: u16 u32 u64 => |a, b| if b == 0 { !0 } else { a / b });
-op!(binary URem: u16 u32 u64 => |a, b| if b == 0 { a } else { a % b });
+op!(binary URem: u16 u32 u64 => |a, b| if b == 0 { !0 } else { a % b });
 op!(binary SDiv: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_div(b) });
-op!(binary SRem: i16 i32 i64 => |a, b| if b == 0 { a } else { a.wrapping_rem(b) });
+op!(binary SRem: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_rem(b) });
 
 /// The high half of a product.
 struct MulHi;
@@ -125,6 +144,9 @@ pub(super) fn two(decoder: &mut Decoder<'_>, instr: &Instr, ty: Type, exec: Exec
 }
 
 fn add(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    if packed::is_packed(instr) {
+        return packed::arithmetic(decoder, instr);
+    }
     let mut words = Modifiers::of(instr);
     let ty = words.ty()?;
     if ty.is_float() {
@@ -132,7 +154,7 @@ fn add(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     }
     if words.take("cc") {
         words.done()?;
-        return carrying(decoder, instr, ty, false, false);
+        return carry::sum(decoder, instr, ty);
     }
     let exec = match (words.take("sat"), ty) {
         (true, Type::S32) => shape::binary::<i32, i32, AddSat>(decoder.level()),
@@ -151,7 +173,7 @@ fn sub(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     }
     if words.take("cc") {
         words.done()?;
-        return carrying(decoder, instr, ty, true, false);
+        return carry::sum(decoder, instr, ty);
     }
     let exec = match (words.take("sat"), ty) {
         (true, Type::S32) => shape::binary::<i32, i32, SubSat>(decoder.level()),
@@ -196,6 +218,11 @@ fn mad(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         return float::fma(decoder, instr);
     }
     let half = words.take_any(&["lo", "hi", "wide"]).ok_or("none of `.lo`, `.hi` and `.wide`")?;
+    if half != "wide" && words.take("cc") {
+        words.done()?;
+        return carry::product(decoder, instr);
+    }
+    let sat = half == "hi" && ty == Type::S32 && words.take("sat");
     words.done()?;
     let level = decoder.level();
     let (exec, out) = match (half, ty) {
@@ -205,6 +232,7 @@ fn mad(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         ("hi", Type::U16) => (shape::ternary::<u16, u16, MadHi>(level), ty),
         ("hi", Type::S16) => (shape::ternary::<i16, i16, MadHi>(level), ty),
         ("hi", Type::U32) => (shape::ternary::<u32, u32, MadHi>(level), ty),
+        ("hi", Type::S32) if sat => (shape::ternary::<i32, i32, MadHiSat>(Level::Baseline), ty),
         ("hi", Type::S32) => (shape::ternary::<i32, i32, MadHi>(level), ty),
         ("hi", Type::U64) => (shape::ternary::<u64, u64, MadHi>(level), ty),
         ("hi", Type::S64) => (shape::ternary::<i64, i64, MadHi>(level), ty),
@@ -214,22 +242,46 @@ fn mad(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         ("wide", Type::S32) => (shape::ternary::<i32, i64, MadWide>(level), Type::U64),
         _ => return Err(wrong_type(ty)),
     };
-    let [d, a, b, c] = decoder.operands(instr)?;
-    let slots = [decoder.dst(d, out)?, decoder.src(a, ty)?, decoder.src(b, ty)?, decoder.src(c, out)?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
+    four(decoder, instr, [out, ty, ty, out], exec)
 }
 
 fn mul24(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let mut words = Modifiers::of(instr);
     let ty = words.ty()?;
-    let low = words.take("lo");
+    let half = words.take_any(&["lo", "hi"]).ok_or("neither `.lo` nor `.hi`")?;
     words.done()?;
-    let exec = match ty {
-        Type::U32 if low => shape::binary::<u32, u32, Mul24>(decoder.level()),
-        Type::S32 if low => shape::binary::<i32, i32, SMul24>(decoder.level()),
-        _ => return Err("only `.lo` of `.u32` and `.s32`".into()),
+    let exec = match (ty, half) {
+        (Type::U32, "lo") => shape::binary::<u32, u32, Mul24<false>>(decoder.level()),
+        (Type::S32, "lo") => shape::binary::<i32, i32, Mul24<false>>(decoder.level()),
+        (Type::U32, _) => shape::binary::<u32, u32, Mul24<true>>(Level::Baseline),
+        (Type::S32, _) => shape::binary::<i32, i32, Mul24<true>>(Level::Baseline),
+        _ => return Err(wrong_type(ty)),
     };
     three(decoder, instr, ty, exec)
+}
+
+fn mad24(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    let mut words = Modifiers::of(instr);
+    let ty = words.ty()?;
+    let half = words.take_any(&["lo", "hi"]).ok_or("neither `.lo` nor `.hi`")?;
+    let sat = half == "hi" && ty == Type::S32 && words.take("sat");
+    words.done()?;
+    let exec = match (ty, half) {
+        (Type::U32, "lo") => shape::ternary::<u32, u32, Mad24<false>>(decoder.level()),
+        (Type::S32, "lo") => shape::ternary::<i32, i32, Mad24<false>>(decoder.level()),
+        (Type::U32, _) => shape::ternary::<u32, u32, Mad24<true>>(Level::Baseline),
+        (Type::S32, _) if sat => shape::ternary::<i32, i32, Mad24HiSat>(Level::Baseline),
+        (Type::S32, _) => shape::ternary::<i32, i32, Mad24<true>>(Level::Baseline),
+        _ => return Err(wrong_type(ty)),
+    };
+    four(decoder, instr, [ty; 4], exec)
+}
+
+/// `d, a, b, c` of these types.
+pub(super) fn four(d: &mut Decoder<'_>, instr: &Instr, types: [Type; 4], exec: ExecFn) -> Result<Decoded, Reason> {
+    let [out, a, b, c] = d.operands(instr)?;
+    let slots = [d.dst(out, types[0])?, d.src(a, types[1])?, d.src(b, types[2])?, d.src(c, types[3])?];
+    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
 }
 
 fn div(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
@@ -286,6 +338,9 @@ fn abs(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
 }
 
 fn min(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    if packed::is_packed(instr) {
+        return packed::arithmetic(decoder, instr);
+    }
     let mut words = Modifiers::of(instr);
     let ty = words.ty()?;
     if ty.is_float() {
@@ -297,6 +352,9 @@ fn min(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
 }
 
 fn max(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    if packed::is_packed(instr) {
+        return packed::arithmetic(decoder, instr);
+    }
     let mut words = Modifiers::of(instr);
     let ty = words.ty()?;
     if ty.is_float() {
@@ -312,88 +370,13 @@ fn sad(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let ty = words.ty()?;
     words.done()?;
     let exec = match ty {
-        Type::U16 => shape::ternary::<u16, u16, Sad>(decoder.level()),
+        Type::U16 => shape::ternary::<u16, u16, Sad>(Level::Baseline),
         Type::U32 => shape::ternary::<u32, u32, Sad>(decoder.level()),
-        Type::U64 => shape::ternary::<u64, u64, Sad>(decoder.level()),
+        Type::U64 => shape::ternary::<u64, u64, Sad>(Level::Baseline),
+        Type::S16 => shape::ternary::<i16, i16, Sad>(Level::Baseline),
+        Type::S32 => shape::ternary::<i32, i32, Sad>(decoder.level()),
+        Type::S64 => shape::ternary::<i64, i64, Sad>(Level::Baseline),
         _ => return Err(wrong_type(ty)),
     };
-    let [d, a, b, c] = decoder.operands(instr)?;
-    let slots = [decoder.dst(d, ty)?, decoder.src(a, ty)?, decoder.src(b, ty)?, decoder.src(c, ty)?];
-    Ok(Decoded::Lane(exec, Args::of(&slots, 0)))
-}
-
-/// Unsigned addition with a carry in and out.
-trait Carrying: Lane {
-    fn carrying(self, other: Self, carry: bool) -> (Self, bool);
-    fn not(self) -> Self;
-}
-macro_rules! carrying {
-    ($($t:ty)*) => {$(impl Carrying for $t {
-        #[inline(always)]
-        fn carrying(self, other: Self, carry: bool) -> (Self, bool) {
-            let (sum, a) = self.overflowing_add(other);
-            let (sum, b) = sum.overflowing_add(Self::from(carry));
-            (sum, a | b)
-        }
-        #[inline(always)]
-        fn not(self) -> Self { !self }
-    })*};
-}
-carrying!(u32 u64);
-
-/// Bits of `Args::imm` of the carrying operations.
-const SUBTRACT: i64 = 1;
-const CARRY_IN: i64 = 2;
-const CARRY_OUT: i64 = 4;
-
-/// `d = a ± b ± carry`. A subtraction adds the complement, with the carry as "no borrow"; PTX defines only what
-/// `sub.cc`, `subc` chains give, which is the same.
-#[inline(always)]
-unsafe fn carrying_body<T: Carrying>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
-    let [d, a, b, carry, ..] = args.slots;
-    // SAFETY: the decoder gave registers of T's width, and a predicate for the carry.
-    unsafe {
-        let (a, b, flags) = (lanes.get::<T>(a), lanes.get::<T>(b), lanes.get_pred(carry));
-        let subtract = args.imm & SUBTRACT != 0;
-        let mut out = [T::default(); LANES];
-        let mut carries = 0;
-        for lane in 0..LANES {
-            let carry_in = if args.imm & CARRY_IN != 0 { flags >> lane & 1 != 0 } else { subtract };
-            let other = if subtract { b[lane].not() } else { b[lane] };
-            let (sum, carry_out) = a[lane].carrying(other, carry_in);
-            out[lane] = sum;
-            carries |= u32::from(carry_out) << lane;
-        }
-        lanes.set(d, out);
-        if args.imm & CARRY_OUT != 0 {
-            lanes.set_pred(carry, carries);
-        }
-    }
-    Ok(())
-}
-multiversion!(carrying_sum<T: Carrying> => carrying_body);
-
-fn add_with_carry(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    let mut words = Modifiers::of(instr);
-    let ty = words.ty()?;
-    let out = words.take("cc");
-    words.done()?;
-    let subtract = &*instr.opcode == "subc";
-    carrying_chain(decoder, instr, ty, SUBTRACT * i64::from(subtract) | CARRY_IN | CARRY_OUT * i64::from(out))
-}
-
-fn carrying(d: &mut Decoder<'_>, instr: &Instr, ty: Type, subtract: bool, carry_in: bool) -> Result<Decoded, Reason> {
-    let imm = SUBTRACT * i64::from(subtract) | CARRY_IN * i64::from(carry_in) | CARRY_OUT;
-    carrying_chain(d, instr, ty, imm)
-}
-
-fn carrying_chain(decoder: &mut Decoder<'_>, instr: &Instr, ty: Type, imm: i64) -> Result<Decoded, Reason> {
-    let exec = match ty {
-        Type::U32 | Type::S32 => carrying_sum::<u32>(decoder.level()),
-        Type::U64 | Type::S64 => carrying_sum::<u64>(decoder.level()),
-        _ => return Err(wrong_type(ty)),
-    };
-    let [d, a, b] = decoder.operands(instr)?;
-    let slots = [decoder.dst(d, ty)?, decoder.src(a, ty)?, decoder.src(b, ty)?, decoder.carry()];
-    Ok(Decoded::Lane(exec, Args::of(&slots, imm)))
+    four(decoder, instr, [ty; 4], exec)
 }

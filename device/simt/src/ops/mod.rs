@@ -3,18 +3,28 @@
 //! A decode function looks at one instruction as written and answers with the lane function that runs it. A modifier
 //! that it does not know is an error there, so no form is ever skipped or run as another.
 
+mod approx;
 mod atomic;
 mod bits;
+mod carry;
 mod compare;
 mod convert;
+mod directed;
+mod exact;
+mod fields;
 mod float;
+mod half;
 mod int;
 pub(crate) mod memory;
 mod modifiers;
 mod mov;
+mod packed;
 mod sectors;
+mod select;
 mod shape;
+mod shuffle;
 mod space;
+mod vote;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -51,15 +61,22 @@ pub(crate) type DecodeFn = fn(&mut Decoder<'_>, &Instr) -> Result<Decoded, Reaso
 
 /// The families. Control flow and barriers (`bra`, `brx`, `call`, `ret`, `exit`, `bar`, `barrier`) are the engine's.
 const FAMILIES: &[&[(&str, DecodeFn)]] = &[
+    approx::OPCODES,
     atomic::OPCODES,
     bits::OPCODES,
+    carry::OPCODES,
     compare::OPCODES,
     convert::OPCODES,
+    fields::OPCODES,
     float::OPCODES,
     int::OPCODES,
     memory::OPCODES,
     mov::OPCODES,
+    packed::OPCODES,
+    select::OPCODES,
+    shuffle::OPCODES,
     space::OPCODES,
+    vote::OPCODES,
 ];
 
 /// The decode function of an opcode.
