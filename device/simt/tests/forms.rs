@@ -133,7 +133,7 @@ impl Form {
         let kernel = program.kernel("form").ok_or("no kernel `form`")?;
         device.launch(&program, kernel, &config, &params).map_err(|fault| fault.to_string())?;
         memory.read(out, &mut output).unwrap();
-        Ok(output.chunks_exact(8).map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap())).collect())
+        Ok(output.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect())
     }
 
     /// The instruction that writes output number `column`, for messages.

@@ -3,11 +3,12 @@
 //! All are computed in double precision by short polynomials, which the compiler turns into vector code, and rounded once.
 //! Zeros, infinities, NaNs and what is flushed are those of an H200.
 
-use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E};
+use std::f64::consts::{LN_2, LOG2_E, TAU};
 use std::marker::PhantomData;
 
 use gridstride_ptx::{Instr, Type};
 
+use super::exact::{Rounding, is_tiny};
 use super::float::{Float, Ftz, Settled};
 use super::modifiers::{Modifiers, wrong_type};
 use super::shape::{self, Binary, Unary};
@@ -24,11 +25,13 @@ fn polynomial<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     coefficients.into_iter().rev().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
+/// 1.5 × 2^52: a double of this size is a whole number, its lowest bits those of what was added.
+const WHOLE: f64 = 6_755_399_441_055_744.0;
+
 /// Rounded to a whole number, for magnitudes below 2^51.
 #[inline(always)]
 fn whole(x: f64) -> f64 {
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
-    (x + SHIFT) - SHIFT
+    (x + WHOLE) - WHOLE
 }
 
 /// 2^x, to nine digits.
@@ -67,24 +70,34 @@ impl Unary<f64, f64> for Lg2 {
     }
 }
 
-/// Sine and cosine of what is left of x after whole quarter turns, chosen by their number plus `SHIFT`.
+/// Sine (`SHIFT` 0) and cosine (`SHIFT` 1), as the hardware has them: the argument is first rounded to turns in single
+/// precision, and is 0 where that is subnormal. So large arguments are whole turns.
 struct Sine<const SHIFT: i64>;
-impl<const SHIFT: i64> Unary<f64, f64> for Sine<SHIFT> {
+impl<const SHIFT: i64> Sine<SHIFT> {
+    /// The function of so many turns.
     #[inline(always)]
-    fn apply(x: f64) -> f64 {
-        const PI_2_REST: f64 = 6.123_233_995_736_766e-17;
-        let n = whole(x * FRAC_2_PI);
-        let r = (x - n * FRAC_PI_2) - n * PI_2_REST;
+    fn of_turns(turns: f64) -> f64 {
+        let part = turns - whole(turns);
+        let quarters = whole(part * 4.0);
+        let r = (part - quarters * 0.25) * TAU;
         let s = r * r;
-        let sine =
-            r * polynomial(s, [1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362_880.0, -1.0 / 39_916_800.0]);
-        let cosine = polynomial(s, [1.0, -0.5, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0, -1.0 / 3_628_800.0]);
-        let quarter = (n + SHIFT as f64 + 6_755_399_441_055_744.0).to_bits();
+        let sine = r * polynomial(s, [1.0, -1.0 / 6.0, 1.0 / 120.0, -1.0 / 5040.0, 1.0 / 362_880.0]);
+        let cosine = polynomial(s, [1.0, -0.5, 1.0 / 24.0, -1.0 / 720.0, 1.0 / 40320.0]);
+        let quarter = (quarters + SHIFT as f64 + WHOLE).to_bits();
         let result = if quarter & 1 != 0 { cosine } else { sine };
-        let result = if quarter & 2 != 0 { -result } else { result };
-        // Beyond f32's whole turns there is nothing to find; the sine of ±0 is ±0.
-        let result = if x == 0.0 && SHIFT == 0 { x } else { result };
-        if x.is_finite() { result.clamp(-1.0, 1.0) } else { f64::NAN }
+        if quarter & 2 != 0 { -result } else { result }
+    }
+}
+impl<const SHIFT: i64> Unary<f32, f32> for Sine<SHIFT> {
+    #[inline(always)]
+    fn apply(a: f32) -> f32 {
+        let turns = (a * 0.159_154_94).flush();
+        // Beyond 2^24 every float is a whole number.
+        let folded = if turns.abs() < 16_777_216.0 { turns } else { 0.0 };
+        let result = Self::of_turns(f64::from(folded)) as f32;
+        let result = if SHIFT == 0 && folded == 0.0 { 0.0f32.copysign(a) } else { result };
+        let result = if a.is_finite() { result } else { f32::NAN };
+        result.settle([])
     }
 }
 
@@ -131,15 +144,29 @@ impl<F: Unary<f64, f64>> Unary<f32, f32> for Single<F> {
     }
 }
 
-/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: subnormals are flushed, and the lower half of the result is 0.
+/// `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64`: subnormals are flushed, the lower half of the operand
+/// does not count, and that of the result is 0.
 struct UpperHalf<F>(PhantomData<F>);
 impl<F: Unary<f64, f64>> Unary<f64, f64> for UpperHalf<F> {
     #[inline(always)]
     fn apply(a: f64) -> f64 {
         let flush = |x: f64| if x.is_subnormal() { 0.0f64.copysign(x) } else { x };
-        let bits = flush(F::apply(flush(a))).to_bits();
-        let nan = bits & !(1 << 63) > 0x7FF0_0000_0000_0000;
-        f64::from_bits(if nan { 0x7FFF_FFFF_0000_0000 } else { bits & !0xFFFF_FFFF })
+        let is_nan = |bits: u64| bits & !(1 << 63) > 0x7FF0_0000_0000_0000;
+        let upper = if is_nan(a.to_bits()) { a } else { f64::from_bits(a.to_bits() & !0xFFFF_FFFF) };
+        let bits = flush(F::apply(flush(upper))).to_bits();
+        f64::from_bits(if is_nan(bits) { 0x7FFF_FFFF_0000_0000 } else { (bits + 0x8000_0000) & !0xFFFF_FFFF })
+    }
+}
+
+/// `O`, a quotient, with `.ftz`.
+struct FlushedQuotient<O>(PhantomData<O>);
+impl<O: Binary<f32, f32>> Binary<f32, f32> for FlushedQuotient<O> {
+    #[inline(always)]
+    fn apply(a: f32, b: f32) -> f32 {
+        let (a, b) = (a.flush(), b.flush());
+        let quotient = O::apply(a, b);
+        let tiny = is_tiny(f64::from(a) / f64::from(b), 0.0, Rounding::Nearest);
+        if tiny { 0.0f32.copysign(quotient) } else { quotient }
     }
 }
 
@@ -198,9 +225,9 @@ pub(super) fn div(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, R
     let level = decoder.level();
     let exec = match (ty, approx, ftz) {
         (Type::F32, true, false) => shape::binary::<f32, f32, Settled<DivApprox>>(level),
-        (Type::F32, true, true) => shape::binary::<f32, f32, Ftz<Settled<DivApprox>>>(level),
+        (Type::F32, true, true) => shape::binary::<f32, f32, FlushedQuotient<Settled<DivApprox>>>(level),
         (Type::F32, false, false) => shape::binary::<f32, f32, Settled<DivFull>>(level),
-        (Type::F32, false, true) => shape::binary::<f32, f32, Ftz<Settled<DivFull>>>(level),
+        (Type::F32, false, true) => shape::binary::<f32, f32, FlushedQuotient<Settled<DivFull>>>(level),
         _ => return Err(wrong_type(ty)),
     };
     int::three(decoder, instr, ty, exec)
@@ -236,12 +263,25 @@ fn lg2(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     function::<Lg2>(decoder, instr, false)
 }
 
+fn turning<F: Unary<f32, f32>>(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    let mut words = Modifiers::of(instr);
+    let ty = words.ty()?;
+    let (approx, ftz) = (words.take("approx"), words.take("ftz"));
+    words.done()?;
+    if !approx || ty != Type::F32 {
+        return Err("`.approx` of `.f32` expected".into());
+    }
+    let level = decoder.level();
+    let exec = if ftz { shape::unary::<f32, f32, Ftz<F>>(level) } else { shape::unary::<f32, f32, F>(level) };
+    int::two(decoder, instr, ty, exec)
+}
+
 fn sin(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    function::<Sine<0>>(decoder, instr, false)
+    turning::<Sine<0>>(decoder, instr)
 }
 
 fn cos(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
-    function::<Sine<1>>(decoder, instr, false)
+    turning::<Sine<1>>(decoder, instr)
 }
 
 fn tanh(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
@@ -261,8 +301,8 @@ mod tests {
         for step in -20_000..=20_000 {
             let x = f64::from(step) * 0.00091;
             close(Ex2::apply(x) / x.exp2(), 1.0, 1e-8, x);
-            close(Sine::<0>::apply(x), x.sin(), 1e-9, x);
-            close(Sine::<1>::apply(x), x.cos(), 1e-9, x);
+            close(Sine::<0>::of_turns(x), (x * TAU).sin(), 3e-6, x);
+            close(Sine::<1>::of_turns(x), (x * TAU).cos(), 3e-6, x);
             close(Tanh::apply(x), x.tanh(), 2e-8 * x.tanh().abs(), x);
             let y = x.exp2();
             close(Lg2::apply(y), x, 1e-11, y);

@@ -4,6 +4,13 @@
 //! loop has, are vector code of their own; all others first find less, equal and greater, and take from these what the
 //! comparison's table names.
 
+#![allow(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    clippy::double_comparisons,
+    reason = "written as the ISA defines them: what a NaN does is the point"
+)]
+
 use gridstride_ptx::{Instr, Operand, Type};
 
 use super::half::{BF16, F16, Half, flush};
@@ -28,6 +35,7 @@ macro_rules! tests {
         })*
     )*};
 }
+
 tests! {
     Eq: u16 u32 u64 f32 f64, |a, b| a == b;
     Ne: u16 u32 u64, |a, b| a != b;
@@ -291,7 +299,7 @@ unsafe fn store(lanes: &mut Lanes<'_>, d: Slot, q: Slot, masks: [u32; 2], what: 
             }
             PAIR_ONES | PAIR_F16 | PAIR_BF16 => {
                 let one = u32::from([u16::MAX, F16::ONE, BF16::ONE][(what - PAIR_ONES) as usize]);
-                lanes.set(d, std::array::from_fn(|lane| bit(first, lane) * one | bit(second, lane) * one << 16));
+                lanes.set(d, std::array::from_fn(|lane| (bit(first, lane) * one) | (bit(second, lane) * one) << 16));
             }
             _ => {
                 lanes.set_pred(q, second);

@@ -6,7 +6,8 @@
 
 use gridstride_ptx::{Operand, Type};
 
-use super::exact::{Exact, F64, Rounding};
+use super::compare::pack;
+use super::exact::{Exact, F64, Rounding, is_tiny};
 use super::float::{self, Float, Form, Settled};
 use super::modifiers::wrong_type;
 use super::shape::{Binary, Ternary, Unary};
@@ -201,10 +202,8 @@ unsafe fn single_body<O: Operation>(lanes: &mut Lanes<'_>, args: &Args) -> Step 
         if args.imm & FTZ != 0 {
             let [a, b, c] = values;
             for lane in 0..LANES {
-                // What is subnormal before it is rounded, even where rounding makes it normal.
                 let (wide, lost) = O::wide(f64::from(a[lane]), f64::from(b[lane]), f64::from(c[lane]));
-                let below = wide.abs() == float::SMALLEST && lost * wide < 0.0;
-                let tiny = wide.abs() < float::SMALLEST || below;
+                let tiny = is_tiny(wide, lost, Rounding::of(args.imm));
                 out[lane] = if tiny { 0.0f32.copysign(out[lane]) } else { out[lane] };
             }
         }
@@ -216,6 +215,35 @@ unsafe fn single_body<O: Operation>(lanes: &mut Lanes<'_>, args: &Args) -> Step 
     Ok(())
 }
 multiversion!(single<O: Operation> => single_body);
+
+/// `.ftz` of a result to nearest, which loops of fast arithmetic are full of. Only the smallest normal number can have been
+/// tiny, so the slower question is asked where that is seen.
+#[inline(always)]
+unsafe fn flushed_body<O: Operation>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    let [d, a, b, c, ..] = args.slots;
+    // SAFETY: the decoder gave 32-bit registers.
+    unsafe {
+        let (a, b, c) = (lanes.get::<f32>(a), lanes.get::<f32>(b), lanes.get::<f32>(c));
+        let mut out = [0.0; LANES];
+        let mut edge = [false; LANES];
+        for lane in 0..LANES {
+            out[lane] = O::nearest(a[lane].flush(), b[lane].flush(), c[lane].flush()).flush();
+            edge[lane] = out[lane].abs() == f32::MIN_POSITIVE;
+        }
+        if pack(edge) != 0 {
+            for lane in 0..LANES {
+                let [a, b, c] = [a[lane], b[lane], c[lane]].map(|value| f64::from(value.flush()));
+                let (wide, lost) = O::wide(a, b, c);
+                if is_tiny(wide, lost, Rounding::Nearest) {
+                    out[lane] = 0.0f32.copysign(out[lane]);
+                }
+            }
+        }
+        lanes.set(d, out);
+    }
+    Ok(())
+}
+multiversion!(flushed<O: Operation> => flushed_body);
 
 unsafe fn double_body<O: Operation>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     let [d, a, b, c, ..] = args.slots;
@@ -247,6 +275,7 @@ pub(super) fn decode<O: Operation>(
 ) -> Result<Decoded, Reason> {
     let ty = form.ty;
     let exec = match ty {
+        Type::F32 if form.plain() => flushed::<O>(decoder.level()),
         Type::F32 => single::<O>(decoder.level()),
         Type::F64 => double_body::<O>,
         _ => return Err(wrong_type(ty)),

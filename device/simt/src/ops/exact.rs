@@ -39,6 +39,28 @@ impl Rounding {
     }
 }
 
+/// True if an `f32` result is below the smallest normal number once it is rounded to 24 bits, whatever its exponent: this is
+/// what `.ftz` flushes, as measured on an H200. `lost` has the sign of the exact result minus `wide`.
+#[inline(always)]
+pub(crate) fn is_tiny(wide: f64, lost: f64, rounding: Rounding) -> bool {
+    const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
+    const PLACE: f64 = SMALLEST * (0.5 / (1u64 << 23) as f64);
+    let outward = match rounding {
+        Rounding::Nearest | Rounding::Zero => false,
+        Rounding::Down => wide < 0.0,
+        Rounding::Up => wide > 0.0,
+    };
+    // From the limit on, rounding reaches the smallest normal number: but outward only what is beyond it.
+    let limit = match rounding {
+        Rounding::Nearest => SMALLEST - PLACE / 2.0,
+        _ if outward => SMALLEST - PLACE,
+        _ => SMALLEST,
+    };
+    let beyond = wide.abs() - limit;
+    let lost = if wide < 0.0 { -lost } else { lost };
+    beyond < 0.0 || (beyond == 0.0 && (lost < 0.0 || (outward && lost == 0.0)))
+}
+
 /// A binary floating-point format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Format {

@@ -164,28 +164,6 @@ impl<T: Float, O: Binary<T, T>> Binary<T, T> for Ftz<O> {
         O::apply(a.flush(), b.flush()).flush()
     }
 }
-impl<T: Float, O: Ternary<T, T>> Ternary<T, T> for Ftz<O> {
-    #[inline(always)]
-    fn apply(a: T, b: T, c: T) -> T {
-        O::apply(a.flush(), b.flush(), c.flush()).flush()
-    }
-}
-
-/// The smallest normal `f32`, in double precision.
-pub(super) const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
-
-/// `.ftz` of a product: what is subnormal before it is rounded is flushed, even where rounding would make it normal.
-struct MulFtz;
-impl Binary<f32, f32> for MulFtz {
-    #[inline(always)]
-    fn apply(a: f32, b: f32) -> f32 {
-        let (a, b) = (a.flush(), b.flush());
-        let product = Settled::<Mul>::apply(a, b);
-        let tiny = (f64::from(a) * f64::from(b)).abs() < SMALLEST;
-        if tiny { 0.0f32.copysign(product) } else { product }
-    }
-}
-
 /// `O` of the magnitudes, with the signs' exclusive or.
 struct XorSign<O>(PhantomData<O>);
 impl<O: Binary<f32, f32>> Binary<f32, f32> for XorSign<O> {
@@ -221,7 +199,7 @@ impl Form {
     }
 
     /// True if the vector code, to nearest and not saturated, does it.
-    fn plain(&self) -> bool {
+    pub(super) fn plain(&self) -> bool {
         self.rounding == Rounding::Nearest && !self.sat
     }
 }
@@ -231,18 +209,16 @@ fn is_half(instr: &Instr) -> bool {
     instr.modifiers.iter().any(|word| matches!(&**word, "f16" | "f16x2" | "bf16" | "bf16x2"))
 }
 
-/// An operation with the vector code `O`, with `.ftz` `F`, and the general one `G`.
-fn binary<O, F, G>(decoder: &mut Decoder<'_>, instr: &Instr, rounded: bool) -> Result<Decoded, Reason>
+/// An operation with the vector code `O` and the general one `G`.
+fn binary<O, G>(decoder: &mut Decoder<'_>, instr: &Instr, rounded: bool) -> Result<Decoded, Reason>
 where
     O: Binary<f32, f32> + Binary<f64, f64>,
-    F: Binary<f32, f32>,
     G: directed::Operation,
 {
     let form = Form::of(instr, rounded, !rounded)?;
     let level = decoder.level();
     let exec = match (form.ty, form.plain(), form.ftz) {
         (Type::F32, true, false) => shape::binary::<f32, f32, O>(level),
-        (Type::F32, true, true) => shape::binary::<f32, f32, F>(level),
         (Type::F64, true, _) => shape::binary::<f64, f64, O>(level),
         _ => {
             let [d, a, b] = decoder.operands(instr)?;
@@ -256,21 +232,21 @@ pub(super) fn add(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, R
     if is_half(instr) {
         return half::arithmetic::<Add>(decoder, instr);
     }
-    binary::<Settled<Add>, Ftz<Settled<Add>>, directed::Add>(decoder, instr, false)
+    binary::<Settled<Add>, directed::Add>(decoder, instr, false)
 }
 
 pub(super) fn sub(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     if is_half(instr) {
         return half::arithmetic::<Sub>(decoder, instr);
     }
-    binary::<Settled<Sub>, Ftz<Settled<Sub>>, directed::Sub>(decoder, instr, false)
+    binary::<Settled<Sub>, directed::Sub>(decoder, instr, false)
 }
 
 pub(super) fn mul(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     if is_half(instr) {
         return half::arithmetic::<Mul>(decoder, instr);
     }
-    binary::<Settled<Mul>, MulFtz, directed::Mul>(decoder, instr, false)
+    binary::<Settled<Mul>, directed::Mul>(decoder, instr, false)
 }
 
 /// `fma`, and `mad` of floats, which on every GPU since sm_20 is the same.
@@ -283,7 +259,6 @@ pub(super) fn fma(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, R
     let level = decoder.level();
     let exec = match (form.ty, form.plain(), form.ftz) {
         (Type::F32, true, false) => shape::ternary::<f32, f32, Settled<Fma>>(level),
-        (Type::F32, true, true) => shape::ternary::<f32, f32, Ftz<Settled<Fma>>>(level),
         (Type::F64, true, _) => shape::ternary::<f64, f64, Settled<Fma>>(level),
         _ => {
             let [d, a, b, c] = decoder.operands(instr)?;
@@ -304,7 +279,7 @@ pub(super) fn div(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, R
     if is_approximate(instr) {
         return approx::div(decoder, instr);
     }
-    binary::<Settled<Div, true>, Ftz<Settled<Div, true>>, directed::Div>(decoder, instr, true)
+    binary::<Settled<Div, true>, directed::Div>(decoder, instr, true)
 }
 
 /// `rcp` and `sqrt`.
@@ -320,7 +295,6 @@ where
     let level = decoder.level();
     let exec = match (form.ty, form.plain(), form.ftz) {
         (Type::F32, true, false) => shape::unary::<f32, f32, O>(level),
-        (Type::F32, true, true) => shape::unary::<f32, f32, Ftz<O>>(level),
         (Type::F64, true, _) => shape::unary::<f64, f64, O>(level),
         _ => {
             let [d, a] = decoder.operands(instr)?;

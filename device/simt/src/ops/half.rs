@@ -100,10 +100,11 @@ pub(super) fn flush<H: Half>(bits: u16) -> u16 {
     if bits & 0x7FFF < H::NORMAL { bits & 0x8000 } else { bits }
 }
 
-/// A result that is subnormal before it is rounded is flushed, even where rounding would make it normal.
+/// A result that is subnormal once it is rounded as if it were not is flushed, even where the rounding of subnormals would
+/// make it normal (see [`super::exact::is_tiny`]). Only `f16` has `.ftz`.
 #[inline(always)]
 fn narrow_flushed<H: Half>(value: f64, imm: i64) -> u16 {
-    let tiny = imm & FTZ != 0 && value.abs() < H::wide(H::NORMAL);
+    let tiny = imm & FTZ != 0 && value.abs() < H::wide(H::NORMAL) * (1.0 - 1.0 / 4096.0);
     H::narrow(if tiny { value * 0.0 } else { value })
 }
 
@@ -226,7 +227,7 @@ impl Ternary<f64, f64> for ExactFma {
         let (sum, lost) = super::directed::two_sum(a * b, c);
         let bits = sum.to_bits();
         let nudged = if (lost > 0.0) == (sum > 0.0) { bits.wrapping_add(1) } else { bits.wrapping_sub(1) };
-        let inexact = lost > 0.0 || lost < 0.0;
+        let inexact = lost != 0.0 && !lost.is_nan();
         f64::from_bits(if inexact && bits & 1 == 0 { nudged } else { bits })
     }
 }

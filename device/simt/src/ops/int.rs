@@ -59,10 +59,20 @@ mul24! { u32, u64; i32, i64; }
 // `mad24.hi.sat.s32` and `mad.hi.sat.s32`: the sum saturates.
 op!(ternary Mad24HiSat: i32 => |a, b, c| <Mul24<true> as Binary<i32, i32>>::apply(a, b).saturating_add(c));
 op!(ternary MadHiSat: i32 => |a, b, c| <MulHi as Binary<i32, i32>>::apply(a, b).saturating_add(c));
-op!(ternary Sad: i16 i32 i64 u16 u32 u64 => |a, b, c| (a.abs_diff(b) as u64).wrapping_add(c as u64) as _);
+/// `|a - b| + c`
+struct Sad;
+macro_rules! sad {
+    ($($t:ty)*) => {$(
+        impl Ternary<$t, $t> for Sad {
+            #[inline(always)]
+            fn apply(a: $t, b: $t, c: $t) -> $t { a.max(b).wrapping_sub(a.min(b)).wrapping_add(c) }
+        }
+    )*};
+}
+sad!(i16 i32 i64 u16 u32 u64);
 // Quotient and remainder of a division by zero are all ones, as measured on an H200.
-op!(binary UDiv: u16 u32 u64 => |a, b| if b == 0 { !0 } else { a / b });
-op!(binary URem: u16 u32 u64 => |a, b| if b == 0 { !0 } else { a % b });
+op!(binary UDiv: u16 u32 u64 => |a, b| a.checked_div(b).unwrap_or(!0));
+op!(binary URem: u16 u32 u64 => |a, b| a.checked_rem(b).unwrap_or(!0));
 op!(binary SDiv: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_div(b) });
 op!(binary SRem: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_rem(b) });
 

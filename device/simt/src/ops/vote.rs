@@ -148,8 +148,11 @@ fn matching(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason>
     synced(decoder, Some(members), exec, args)
 }
 
+/// What `redux` makes of two lanes.
+type Reduction = fn(u32, u32) -> u32;
+
 /// The operations of `redux`.
-const REDUCTIONS: &[(&str, &[Type], fn(u32, u32) -> u32)] = &[
+const REDUCTIONS: &[(&str, &[Type], Reduction)] = &[
     ("add", &[Type::U32, Type::S32], u32::wrapping_add),
     ("min", &[Type::U32], |a, b| a.min(b)),
     ("min", &[Type::S32], |a, b| (a as i32).min(b as i32) as u32),

@@ -5,7 +5,7 @@ use gridstride_ptx::Type;
 use super::{Direction, Rounding, Spec};
 use crate::code::Width;
 use crate::lane::{Args, LANES, Lanes, Step};
-use crate::ops::exact::{BF16, Exact, F16, F32, F64, Format};
+use crate::ops::exact::{BF16, Exact, F16, F32, F64, Format, is_tiny};
 use crate::ops::float::Float;
 use crate::ops::half::{self, Half};
 
@@ -121,6 +121,9 @@ pub(super) fn convert(bits: u64, spec: &Spec) -> u64 {
             if value.is_infinite() {
                 return of_infinity(value < 0.0, spec);
             }
+            if spec.ftz && spec.from == Type::F64 && is_tiny(value, 0.0, direction(spec)) {
+                return of_exact(Exact::of(0.0f64.copysign(value)), spec);
+            }
             of_exact(Exact::of(value), spec)
         }
     }
@@ -177,11 +180,14 @@ fn format(ty: Type) -> Format {
 }
 
 fn of_exact(value: Exact, spec: &Spec) -> u64 {
-    let direction = match spec.rounding {
+    finish(value.round(format(spec.to), direction(spec)), spec)
+}
+
+fn direction(spec: &Spec) -> Direction {
+    match spec.rounding {
         Rounding::To(direction) => direction,
         _ => Direction::Nearest,
-    };
-    finish(value.round(format(spec.to), direction), spec)
+    }
 }
 
 fn of_infinity(negative: bool, spec: &Spec) -> u64 {

@@ -10,9 +10,8 @@ use crate::ops::{Decoded, Reason};
 
 /// `cvt.rn.f16x2.f32 d, a, b`: two floats to a pair of halves, the first to the upper one.
 pub(super) fn halves(decoder: &mut Decoder<'_>, instr: &Instr, spec: Spec) -> Result<Decoded, Reason> {
-    let direction = match spec.rounding {
-        Rounding::To(direction @ (Direction::Nearest | Direction::Zero)) => direction,
-        _ => return Err("neither `.rn` nor `.rz`".into()),
+    let Rounding::To(direction @ (Direction::Nearest | Direction::Zero)) = spec.rounding else {
+        return Err("neither `.rn` nor `.rz`".into());
     };
     if spec.from != Type::F32 || spec.sat || spec.ftz {
         return Err("only from `.f32`, without `.sat` and `.ftz`".into());
