@@ -25,7 +25,6 @@ pub(crate) struct Decoder<'a> {
     local_bytes: u32,
     scratch: HashMap<Width, Slot>,
     carry: Option<Slot>,
-    test: Option<Slot>,
 }
 
 impl<'a> Decoder<'a> {
@@ -44,7 +43,6 @@ impl<'a> Decoder<'a> {
             local_bytes: 0,
             scratch: HashMap::new(),
             carry: None,
-            test: None,
         };
         decoder.regs = function.regs.iter().map(|reg| decoder.place(width(reg.ty))).collect();
         decoder.place_variables();
@@ -148,14 +146,6 @@ impl<'a> Decoder<'a> {
         let slot = self.place(width);
         self.scratch.insert(width, slot);
         slot
-    }
-
-    /// A predicate for a comparison that is combined with another at once.
-    pub(crate) fn test_scratch(&mut self) -> Slot {
-        if self.test.is_none() {
-            self.test = Some(self.place(Width::Pred));
-        }
-        self.test.expect("placed just now")
     }
 
     /// The carry flag of `add.cc` and its relatives, a predicate.
