@@ -18,9 +18,12 @@ fn words(op: &str, ty: &str, start: u32) -> (u32, Vec<u32>) {
     (rig.read(at, 1)[0], old)
 }
 
+/// What an atomic makes of the old value and its operand.
+type Model = fn(u32, u32) -> u32;
+
 #[test]
 fn integers_lane_by_lane() {
-    let models: [(&str, &str, fn(u32, u32) -> u32); 12] = [
+    let models: [(&str, &str, Model); 12] = [
         ("add", "u32", u32::wrapping_add),
         ("add", "s32", u32::wrapping_add),
         ("min", "u32", u32::min),
