@@ -22,7 +22,7 @@ fn main() {
         let mut prepared = kernel.prepare(&device, Dtype::F32, N, 42).expect("120 MB fit");
         let entry = kernel.entry(Dtype::F32);
         let bytes = kernel.bytes(Dtype::F32, N as u64);
-        let runs = Runs { warmup: 2, timed: RUNS };
+        let runs = Runs { warmup: 2, timed: RUNS, patience: None };
         let mut bench =
             Bench { device: &device, module: &module, entry: &entry, prepared: &mut *prepared, bytes, runs };
         let full = kernels::full_shape(kernel, Dtype::F32, N as u64, device.facts());

@@ -1,19 +1,26 @@
-//! The sentences under the table: why the two launches differ, with the numbers of this device and this run.
+//! The sentences under the table: why the launches differ, with the numbers of this device and this run.
 //!
-//! Each rule looks at a comparison and is silent where it does not apply.
+//! Each rule looks at a comparison and is silent where it does not apply. A rule says what was seen, why that is so, and
+//! where something can be done about it, which option does it.
 
-use gridstride_cpu::{Comparison, Measured};
+use gridstride_cpu::{Comparison, LaunchShape, Measured, kernels};
 
 use crate::units::{count, digits, plural, time};
 
 /// A rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// A launch leaves lanes or multiprocessors without work.
+    /// There was nothing to compute.
+    NoWork,
+    /// The first of two launches leaves lanes or multiprocessors without work.
     IdleHardware,
+    /// The launch of interest has fewer blocks than the device has multiprocessors.
+    FewBlocks,
+    /// The launch of interest has blocks that end in the middle of a warp.
+    PartialWarps,
     /// The call returned long before the kernel had finished.
     Asynchronous,
-    /// What the full grid reaches of what the device can.
+    /// What the launch of interest reaches of what the device can.
     Bandwidth,
     /// The samples lie far apart.
     Noisy,
@@ -23,17 +30,30 @@ pub enum Rule {
 
 impl Rule {
     /// All rules, in the order in which their sentences are printed.
-    pub const ALL: &[Self] = &[Self::IdleHardware, Self::Asynchronous, Self::Bandwidth, Self::Noisy, Self::CpuDevice];
+    pub const ALL: &[Self] = &[
+        Self::NoWork,
+        Self::IdleHardware,
+        Self::FewBlocks,
+        Self::PartialWarps,
+        Self::Asynchronous,
+        Self::Bandwidth,
+        Self::Noisy,
+        Self::CpuDevice,
+    ];
 
     /// The rule's sentence about a comparison, if it has one.
     #[must_use]
     pub fn sentence(self, comparison: &Comparison) -> Option<String> {
         match self {
+            Self::NoWork => no_work(comparison),
+            Self::CpuDevice => cpu_device(comparison),
+            _ if comparison.n == 0 => None,
             Self::IdleHardware => idle_hardware(comparison),
+            Self::FewBlocks => few_blocks(comparison),
+            Self::PartialWarps => partial_warps(comparison),
             Self::Asynchronous => asynchronous(comparison),
             Self::Bandwidth => bandwidth(comparison),
             Self::Noisy => noisy(comparison),
-            Self::CpuDevice => cpu_device(comparison),
         }
     }
 }
@@ -43,38 +63,83 @@ fn processor(comparison: &Comparison) -> &'static str {
     if comparison.facts.is_gpu() { "multiprocessor" } else { "core" }
 }
 
+/// Lanes of a shape's blocks that have no thread, and the lanes in all, a block.
+fn idle_lanes(shape: LaunchShape, warp: u64) -> (u64, u64) {
+    let threads = shape.threads_per_block();
+    let lanes = threads.div_ceil(warp) * warp;
+    (lanes - threads, lanes)
+}
+
+fn no_work(comparison: &Comparison) -> Option<String> {
+    (comparison.n == 0)
+        .then(|| "There is nothing to do for 0 elements: the times are those of an empty launch.".to_owned())
+}
+
 /// CUDA C++ Programming Guide, "Hardware Implementation": a warp issues one instruction for all of its lanes, and a block runs
 /// on one multiprocessor.
 fn idle_hardware(comparison: &Comparison) -> Option<String> {
-    let first = comparison.launches.first()?;
-    let facts = &comparison.facts;
-    let (blocks, threads) = (first.shape.blocks(), first.shape.threads_per_block());
-    let warp = u64::from(facts.warp_size);
-    let idle_lanes = (warp - threads % warp) % warp;
-    let idle_processors = u64::from(facts.multiprocessors).saturating_sub(blocks);
-    if threads >= warp || idle_lanes == 0 {
+    let [first, .., last] = &comparison.launches[..] else { return None };
+    let (warp, processors) = (u64::from(comparison.facts.warp_size), u64::from(comparison.facts.multiprocessors));
+    let mut idle = Vec::new();
+    let (lanes, of) = idle_lanes(first.shape, warp);
+    if lanes > 0 {
+        idle.push(format!("{lanes} of the {of} lanes of its {} do nothing", if of == warp { "warp" } else { "warps" }));
+    }
+    let without = processors.saturating_sub(first.shape.blocks());
+    if without > 0 {
+        let have = if without == 1 { "has" } else { "have" };
+        idle.push(format!("{} of {} {have} no block", count(without), plural(processors, processor(comparison))));
+    }
+    if idle.is_empty() {
         return None;
     }
-    let processors = match idle_processors {
-        0 => String::new(),
-        idle => format!(", and {} of {} {}s have no block", count(idle), facts.multiprocessors, processor(comparison)),
-    };
-    let last = comparison.launches.last().filter(|last| last.shape != first.shape);
-    let other = last.map_or(String::new(), |last| {
-        let shape = last.shape;
-        let each = shape.blocks() as f64 / f64::from(facts.multiprocessors);
-        format!(
-            " {shape} has {}: {} a {}, all {warp} lanes of each warp at work.",
-            plural(shape.threads(), "thread"),
-            plural(each.ceil() as u64, "block"),
-            processor(comparison),
-        )
-    });
+    let threads = plural(first.shape.threads(), "thread");
+    Some(format!("{} runs {threads}: {}.{}", first.shape, idle.join(", and "), at_work(comparison, last.shape)))
+}
+
+/// The other side of [`idle_hardware`]: what the larger launch keeps busy.
+fn at_work(comparison: &Comparison, shape: LaunchShape) -> String {
+    let (warp, processors) = (u64::from(comparison.facts.warp_size), u64::from(comparison.facts.multiprocessors));
+    let mut busy = Vec::new();
+    if shape.blocks() >= processors {
+        let each = (shape.blocks() as f64 / processors as f64).round() as u64;
+        busy.push(format!("{} for each {}", plural(each, "block"), processor(comparison)));
+    }
+    if idle_lanes(shape, warp).0 == 0 {
+        busy.push(format!("all {warp} lanes of each warp at work"));
+    }
+    let what = if busy.is_empty() { String::new() } else { format!(": {}", busy.join(", ")) };
+    format!(" {shape} has {}{what}.", plural(shape.threads(), "thread"))
+}
+
+/// A block never leaves its multiprocessor (the same chapter of the guide). Silent where there is no more work to hand out.
+fn few_blocks(comparison: &Comparison) -> Option<String> {
+    let shape = comparison.launches.last()?.shape;
+    let processors = u64::from(comparison.facts.multiprocessors);
+    let iterations =
+        kernels::find(comparison.kernel).map_or(comparison.n, |k| k.iterations(comparison.dtype, comparison.n));
+    if shape.blocks() >= processors || iterations <= shape.threads() {
+        return None;
+    }
     Some(format!(
-        "{} runs {}: {idle_lanes} of the {warp} lanes of a warp do nothing{processors}.{other}",
-        first.shape,
-        plural(first.shape.threads(), "thread"),
+        "{shape} has {} for {}, and a block stays where it started: `--grid {processors}` or more gives each one work.",
+        plural(shape.blocks(), "block"),
+        plural(processors, processor(comparison)),
     ))
+}
+
+fn partial_warps(comparison: &Comparison) -> Option<String> {
+    let shape = comparison.launches.last()?.shape;
+    let warp = u64::from(comparison.facts.warp_size);
+    let (idle, lanes) = idle_lanes(shape, warp);
+    (idle > 0).then(|| {
+        format!(
+            "A block of {} takes {} of {warp} lanes, and {idle} of those {lanes} lanes have nothing to do: blocks of a multiple \
+             of {warp} threads (`--block {lanes}`) leave none idle.",
+            plural(shape.threads_per_block(), "thread"),
+            plural(lanes / warp, "warp"),
+        )
+    })
 }
 
 /// CUDA C++ Programming Guide, "Asynchronous Concurrent Execution": a launch returns before the device has done it.
@@ -84,9 +149,10 @@ fn asynchronous(comparison: &Comparison) -> Option<String> {
     if kernel < call * 2 {
         return None;
     }
+    let at = kernels::element_read(comparison.n)?;
     Some(format!(
-        "The launch call returned after {}, the kernel ran for {}: a launch is asynchronous, and reading out[2] right behind it \
-         took {} because the read waits for the kernel. Once the kernel has finished, the same read takes {}.",
+        "The launch call returned after {}, the kernel ran for {}: a launch is asynchronous, and reading out[{at}] right behind \
+         it took {} because the read waits for the kernel. Once the kernel has finished, the same read takes {}.",
         time(call),
         time(kernel),
         time(slowest.naive.read),
@@ -97,25 +163,34 @@ fn asynchronous(comparison: &Comparison) -> Option<String> {
 fn bandwidth(comparison: &Comparison) -> Option<String> {
     let last = comparison.launches.last()?;
     let (reached, copy) = (last.gb_per_s(), comparison.copy.gb_per_s());
-    let counters = last.counters.and_then(|counters| {
-        let sectors = counters.sectors_per_request()?;
-        let lanes = counters.active_lanes_percent()?;
-        Some(format!(
-            " Its memory requests touch {} sectors of 32 bytes each, and {} % of its lanes are active.",
-            digits(sectors),
-            digits(lanes)
-        ))
-    });
     (reached > 0.0 && copy > 0.0).then(|| {
         format!(
-            "{} moves {} GB/s, {:.0} % of what a device-to-device copy moved in this run ({} GB/s).{}",
+            "{} moves {} GB/s, {} % of what a device-to-device copy moved in this run ({} GB/s).{}",
             last.shape,
             digits(reached),
-            100.0 * reached / copy,
+            digits(100.0 * reached / copy),
             digits(copy),
-            counters.unwrap_or_default(),
+            accesses(last).unwrap_or_default(),
         )
     })
+}
+
+/// Bytes of a sector, the unit in which memory is moved.
+const SECTOR: u64 = 32;
+
+/// How the accesses fell, where the CPU device has counted them.
+fn accesses(measured: &Measured) -> Option<String> {
+    let counters = measured.counters?;
+    let (sectors, lanes) = (counters.sectors_per_request()?, counters.active_lanes_percent()?);
+    // Lanes that read the same bytes ask for more than is moved.
+    let used = (100.0 * counters.global_bytes as f64 / (SECTOR * counters.global_sectors) as f64).min(100.0);
+    Some(format!(
+        " The CPU device counted {} sectors of {SECTOR} bytes for each request of a warp, {} % of their bytes asked for, and \
+         {} % of the lanes active.",
+        digits(sectors),
+        digits(used),
+        digits(lanes)
+    ))
 }
 
 /// Samples further apart than this are worth a warning.
@@ -138,7 +213,7 @@ fn cpu_device(comparison: &Comparison) -> Option<String> {
         return None;
     }
     let why = match &comparison.facts.no_gpu {
-        Some(reason) => format!(" (no GPU: {reason})"),
+        Some(reason) => format!(" ({reason})"),
         None => String::new(),
     };
     Some(format!(
@@ -146,4 +221,114 @@ fn cpu_device(comparison: &Comparison) -> Option<String> {
         comparison.facts.warp_size,
         plural(u64::from(comparison.facts.multiprocessors), "core"),
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::sample;
+
+    fn with_last(shape: LaunchShape) -> Comparison {
+        let mut comparison = sample::gpu();
+        comparison.launches.last_mut().unwrap().shape = shape;
+        comparison
+    }
+
+    fn said(rule: Rule, comparison: &Comparison) -> String {
+        rule.sentence(comparison).unwrap_or_else(|| panic!("{rule:?} is silent"))
+    }
+
+    #[test]
+    fn one_thread_leaves_the_device_idle() {
+        assert_eq!(
+            said(Rule::IdleHardware, &sample::gpu()),
+            "<<<1, 1>>> runs 1 thread: 31 of the 32 lanes of its warp do nothing, and 131 of 132 multiprocessors have no \
+             block. <<<9766, 256>>> has 2,500,096 threads: 74 blocks for each multiprocessor, all 32 lanes of each warp at work."
+        );
+        assert!(said(Rule::IdleHardware, &sample::cpu()).contains("1 of 2 cores has no block"));
+        let few = said(Rule::IdleHardware, &with_last(LaunchShape::linear(8, 33)));
+        assert!(few.ends_with("<<<8, 33>>> has 264 threads."), "{few}");
+    }
+
+    #[test]
+    fn a_full_first_launch_or_a_launch_alone_is_not_called_idle() {
+        let mut comparison = sample::gpu();
+        comparison.launches[0].shape = LaunchShape::linear(132, 64);
+        assert_eq!(Rule::IdleHardware.sentence(&comparison), None);
+        comparison.launches.truncate(1);
+        assert_eq!(Rule::IdleHardware.sentence(&comparison), None);
+    }
+
+    #[test]
+    fn too_few_blocks_are_named_while_there_is_work_for_more() {
+        let few = with_last(LaunchShape::linear(8, 256));
+        assert_eq!(
+            said(Rule::FewBlocks, &few),
+            "<<<8, 256>>> has 8 blocks for 132 multiprocessors, and a block stays where it started: `--grid 132` or more gives \
+             each one work."
+        );
+        assert_eq!(Rule::FewBlocks.sentence(&Comparison { n: 8192, ..few }), None);
+        assert_eq!(Rule::FewBlocks.sentence(&sample::gpu()), None);
+    }
+
+    #[test]
+    fn blocks_that_end_within_a_warp_are_named() {
+        assert_eq!(
+            said(Rule::PartialWarps, &with_last(LaunchShape::linear(500, 33))),
+            "A block of 33 threads takes 2 warps of 32 lanes, and 31 of those 64 lanes have nothing to do: blocks of a \
+             multiple of 32 threads (`--block 64`) leave none idle."
+        );
+        assert_eq!(Rule::PartialWarps.sentence(&sample::gpu()), None);
+    }
+
+    #[test]
+    fn the_wait_is_explained_where_there_was_one() {
+        assert_eq!(
+            said(Rule::Asynchronous, &sample::gpu()),
+            "The launch call returned after 4.20 µs, the kernel ran for 750 ms: a launch is asynchronous, and reading out[2] \
+             right behind it took 751 ms because the read waits for the kernel. Once the kernel has finished, the same read \
+             takes 11.0 µs."
+        );
+        let mut quick = sample::gpu();
+        quick.launches.remove(0);
+        quick.launches[0].naive.call = quick.launches[0].timing.kernel.median();
+        assert_eq!(Rule::Asynchronous.sentence(&quick), None);
+    }
+
+    #[test]
+    fn bandwidth_stands_beside_the_copys() {
+        let gpu = said(Rule::Bandwidth, &sample::gpu());
+        assert_eq!(
+            gpu,
+            "<<<9766, 256>>> moves 3429 GB/s, 83.6 % of what a device-to-device copy moved in this run (4100 GB/s)."
+        );
+        let cpu = said(Rule::Bandwidth, &sample::cpu());
+        assert!(cpu.ends_with("16.0 sectors of 32 bytes for each request of a warp, 100 % of their bytes asked for, and 100 % of the lanes active."), "{cpu}");
+    }
+
+    #[test]
+    fn noise_is_said_only_where_there_is_some() {
+        assert_eq!(Rule::Noisy.sentence(&sample::gpu()), None);
+        let mut noisy = sample::gpu();
+        let kernel = &mut noisy.launches[1].timing.kernel;
+        kernel.push(kernel.median() * 3);
+        assert!(said(Rule::Noisy, &noisy).contains("of <<<9766, 256>>> lie between 34.0 µs and 105 µs"));
+    }
+
+    #[test]
+    fn the_cpu_device_is_called_that_and_a_gpu_is_not() {
+        let cpu = said(Rule::CpuDevice, &sample::cpu());
+        assert!(
+            cpu.contains("CPU device (no NVIDIA driver: not found)") && cpu.ends_with("They are not GPU times."),
+            "{cpu}"
+        );
+        assert_eq!(Rule::CpuDevice.sentence(&sample::gpu()), None);
+    }
+
+    #[test]
+    fn nothing_is_explained_about_no_work() {
+        let nothing = Comparison { n: 0, ..sample::gpu() };
+        let sentences: Vec<_> = Rule::ALL.iter().filter_map(|rule| rule.sentence(&nothing)).collect();
+        assert_eq!(sentences.len(), 1, "{sentences:?}");
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use gridstride_cpu::{Choice, Dimensions, Dtype, kernels};
+use gridstride_cpu::{Choice, Dimensions, Dtype, Runs, kernels};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ pub enum Verb {
 #[derive(Debug, Clone, Args)]
 pub struct CompareArgs {
     /// Elements: 10000000, 10_000_000, 1e7, 10M and 2^24 are all understood
-    #[arg(short = 'n', long, default_value = "10_000_000", value_name = "N")]
+    #[arg(short = 'n', long, default_value = "10_000_000", value_name = "N", allow_negative_numbers = true)]
     pub elements: Elements,
     /// Kernel to launch
     #[arg(long, default_value = "add", value_parser = kernel_name, value_name = "NAME")]
@@ -58,12 +58,12 @@ pub struct CompareArgs {
     /// Leave out the launch as one thread
     #[arg(long)]
     pub no_single: bool,
-    /// Timed runs of each launch; launches of more than 0.3 s are run 3 times at most
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "COUNT")]
-    pub runs: u32,
-    /// Runs before anything is timed
-    #[arg(long, default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=10_000), value_name = "COUNT")]
-    pub warmup: u32,
+    /// Timed runs of each launch [default: 10, and fewer of a launch with which they would take more than 2 s]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "COUNT")]
+    pub runs: Option<u32>,
+    /// Runs before anything is timed [default: 2, and fewer likewise]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000), value_name = "COUNT")]
+    pub warmup: Option<u32>,
     /// Seed of the random inputs
     #[arg(long, default_value_t = 42, value_name = "NUMBER")]
     pub seed: u64,
@@ -73,15 +73,30 @@ pub struct CompareArgs {
     pub output: OutputArgs,
 }
 
+impl CompareArgs {
+    /// How often to run: as asked for, whatever it takes, or as a reader has patience for.
+    #[must_use]
+    pub fn runs(&self) -> Runs {
+        let default = Runs::default();
+        Runs {
+            warmup: self.warmup.unwrap_or(default.warmup),
+            timed: self.runs.unwrap_or(default.timed),
+            patience: if self.warmup.is_none() && self.runs.is_none() { default.patience } else { None },
+        }
+    }
+}
+
 #[derive(Debug, Clone, Args)]
 pub struct DevicesArgs {
+    #[command(flatten)]
+    pub device: DeviceArg,
     #[command(flatten)]
     pub output: OutputArgs,
 }
 
 #[derive(Debug, Clone, Args)]
 pub struct PtxArgs {
-    /// Entry point to print, add_f32 for example [default: the whole module]
+    /// Kernel to print, add for example, or one entry point of it, add_f32 [default: the whole module]
     pub kernel: Option<String>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
@@ -150,34 +165,29 @@ impl FromStr for Elements {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a number of elements: try 10000000, 10_000_000, 1e7, 10M or 2^24");
+        let beyond = || format!("`{text}` is more than 64 bits can count");
         let plain = text.trim().replace(['_', ' '], "");
         if let Some((base, power)) = plain.split_once('^') {
             let (base, power): (u64, u32) = (base.parse().map_err(|_| wrong())?, power.parse().map_err(|_| wrong())?);
-            return base.checked_pow(power).map(Self).ok_or_else(|| format!("`{text}` is more than 64 bits can count"));
+            return base.checked_pow(power).map(Self).ok_or_else(beyond);
         }
-        let (digits, factor) = match plain.to_lowercase() {
-            s if s.ends_with('k') => (plain[..plain.len() - 1].to_owned(), 1e3),
-            s if s.ends_with('m') => (plain[..plain.len() - 1].to_owned(), 1e6),
-            s if s.ends_with('g') => (plain[..plain.len() - 1].to_owned(), 1e9),
-            _ => (plain.clone(), 1.0),
-        };
-        if factor == 1.0
-            && let Ok(whole) = digits.parse::<u64>()
-        {
-            return Ok(Self(whole));
+        let (number, factor) = split_suffix(&plain);
+        if !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit()) {
+            let whole = number.parse::<u64>().ok().and_then(|whole| whole.checked_mul(factor));
+            return whole.map(Self).ok_or_else(beyond);
         }
-        if digits.chars().all(|c| c.is_ascii_digit()) && factor == 1.0 && !digits.is_empty() {
-            return Err(format!("`{text}` is more than 64 bits can count"));
-        }
-        let value: f64 = digits.parse().map_err(|_| wrong())?;
-        let value = value * factor;
+        let value = number.parse::<f64>().map_err(|_| wrong())? * factor as f64;
         // Exact in an f64, so that what is run is what was asked for.
-        if value >= 0.0 && value.fract() == 0.0 && value <= 9_007_199_254_740_992.0 {
-            Ok(Self(value as u64))
-        } else {
-            Err(wrong())
-        }
+        let exact = value >= 0.0 && value.fract() == 0.0 && value <= 9_007_199_254_740_992.0;
+        if exact { Ok(Self(value as u64)) } else { Err(wrong()) }
     }
+}
+
+/// `10M` is 10 and a million. The suffixes are powers of ten; `2^20` is there for the others.
+fn split_suffix(text: &str) -> (&str, u64) {
+    let suffixes = [(['k', 'K'], 1_000), (['m', 'M'], 1_000_000), (['g', 'G'], 1_000_000_000)];
+    let found = suffixes.into_iter().find_map(|(letters, factor)| Some((text.strip_suffix(letters)?, factor)));
+    found.unwrap_or((text, 1))
 }
 
 #[cfg(test)]
@@ -201,11 +211,32 @@ mod tests {
             ("10M", 10_000_000),
             ("1.5k", 1500),
             ("1G", 1_000_000_000),
+            ("2 k", 2000),
             ("18446744073709551615", u64::MAX),
         ] {
             assert_eq!(parsed(text), Ok(expected), "{text}");
         }
-        for text in ["", "-1", "ten", "1.5", "1e30", "2^64", "2^", "99999999999999999999", "inf", "nan", "1e-3"] {
+        for text in [
+            "",
+            "-1",
+            "ten",
+            "1.5",
+            "1e30",
+            "2^64",
+            "2^",
+            "99999999999999999999",
+            "inf",
+            "nan",
+            "1e-3",
+            "5\u{212a}",
+            "M",
+            "1e",
+            "+",
+            "9e9G",
+            "18446744073709551615k",
+            "2^-1",
+            "²",
+        ] {
             assert!(parsed(text).is_err(), "{text}");
         }
     }
@@ -216,5 +247,13 @@ mod tests {
         assert!(message(&["gridstride", "--kernel", "ad"]).contains("did you mean `add`"));
         assert!(message(&["gridstride", "--dtype", "f23"]).contains("did you mean `f32`"));
         assert!(message(&["gridstride", "compare", "--dtype", "complex"]).contains("known: f32, f64, i32"));
+    }
+
+    #[test]
+    fn asking_for_runs_gets_them() {
+        let runs = |args: &[&str]| Cli::try_parse_from(args).unwrap().compare.runs();
+        assert_eq!(runs(&["gridstride"]), Runs::default());
+        assert_eq!(runs(&["gridstride", "--runs", "30"]), Runs { warmup: 2, timed: 30, patience: None });
+        assert_eq!(runs(&["gridstride", "--warmup", "0"]), Runs { warmup: 0, timed: 10, patience: None });
     }
 }

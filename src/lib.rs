@@ -1,4 +1,4 @@
-//! The `gridstride` command as a library: arguments, verbs, reports, advice.
+//! The `gridstride` command: arguments, verbs, reports, advice. A library so that its kernels can be had as [`PTX`].
 //!
 //! ```text
 //! args -- verb::{compare, devices, ptx} -- gridstride_cpu --> results -- advice, report::{table, json, csv} --> output
@@ -6,38 +6,38 @@
 //!
 //! This crate never calls the driver; `gridstride_cpu` does, and prints nothing.
 
-#![allow(
-    missing_docs,
-    reason = "the library serves the command and its tests; the command's documentation is its help"
-)]
+mod advice;
+mod args;
+mod error;
+mod interrupt;
+mod output;
+mod progress;
+mod report;
+mod units;
+mod verb;
 
-pub mod advice;
-pub mod args;
-pub mod error;
-pub mod interrupt;
-pub mod output;
-pub mod progress;
-pub mod report;
-pub mod units;
-pub mod verb;
+use std::process::ExitCode;
 
-pub use error::{Error, Result};
+use clap::Parser;
+
+use crate::args::{Cli, Verb};
 
 /// The project's kernels, as PTX.
 pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/gridstride.ptx"));
 
-/// Runs the command and returns its exit code: 0, 1 for a failure, 2 for wrong usage.
+/// The command, from the arguments of the process to its exit code: 0, 1 for a failure, 2 for wrong usage.
 #[must_use]
-pub fn run(cli: args::Cli) -> u8 {
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
     interrupt::install();
     let result = match cli.verb {
         None => verb::compare::run(&cli.compare),
-        Some(args::Verb::Compare(args)) => verb::compare::run(&args),
-        Some(args::Verb::Devices(args)) => verb::devices::run(&args),
-        Some(args::Verb::Ptx(args)) => verb::ptx::run(&args),
+        Some(Verb::Compare(args)) => verb::compare::run(&args),
+        Some(Verb::Devices(args)) => verb::devices::run(&args),
+        Some(Verb::Ptx(args)) => verb::ptx::run(&args),
     };
     match result {
-        Ok(()) => 0,
-        Err(error) => error.report(),
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => ExitCode::from(error.report()),
     }
 }

@@ -1,9 +1,7 @@
-//! The `gridstride` command.
+//! The `gridstride` command; everything is in `lib.rs` and behind it.
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 fn main() -> ExitCode {
-    ExitCode::from(gridstride::run(gridstride::args::Cli::parse()))
+    gridstride::main()
 }

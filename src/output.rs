@@ -1,7 +1,7 @@
 //! Where results go: standard output, or a file that is whole or not there.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
@@ -21,7 +21,7 @@ pub enum Output {
     /// Something that exists and is no regular file, a pipe or `/dev/null`: written to as it is.
     Special {
         path: PathBuf,
-        file: fs::File,
+        file: File,
     },
 }
 
@@ -32,21 +32,25 @@ impl Output {
     /// [`Error::Output`] when the file cannot be made.
     pub fn open(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::Stdout) };
-        let failed = |source| Error::Output { path: path.to_owned(), source };
-        if let Ok(metadata) = fs::metadata(path)
-            && !metadata.is_file()
-        {
-            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(Self::Special { path: path.to_owned(), file });
+        Self::open_file(path).map_err(|source| Error::Output { path: path.to_owned(), source })
+    }
+
+    fn open_file(path: &Path) -> io::Result<Self> {
+        // Behind a link it is the file that is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let existing = fs::metadata(&path).ok();
+        if existing.as_ref().is_some_and(|existing| !existing.is_file()) {
+            let file = OpenOptions::new().write(true).open(&path)?;
+            return Ok(Self::Special { path, file });
         }
-        if fs::metadata(path).is_ok() {
+        if existing.is_some() {
             // A file that may not be written is not replaced either.
-            OpenOptions::new().append(true).open(path).map_err(failed)?;
+            OpenOptions::new().append(true).open(&path)?;
         }
-        let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let unfinished = NamedTempFile::new_in(folder).map_err(failed)?;
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let unfinished = new_file(folder, existing.map(|existing| existing.permissions()))?;
         interrupt::set_file(Some(unfinished.path().to_owned()));
-        Ok(Self::File { path: path.to_owned(), unfinished })
+        Ok(Self::File { path, unfinished })
     }
 
     /// Writes the whole text. Colours stay only where a terminal shows them.
@@ -54,20 +58,18 @@ impl Output {
     /// # Errors
     /// When it cannot be written; a file is left as it was then.
     pub fn write(self, text: &str) -> Result<()> {
+        let plain = || anstream::adapter::strip_str(text).to_string();
         match self {
             Self::Stdout => {
                 let mut stdout = anstream::stdout().lock();
                 stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Stdout)
             }
             Self::Special { path, mut file } => {
-                let plain = anstream::adapter::strip_str(text).to_string();
-                file.write_all(plain.as_bytes()).map_err(|source| Error::Output { path, source })
+                file.write_all(plain().as_bytes()).map_err(|source| Error::Output { path, source })
             }
             Self::File { path, mut unfinished } => {
                 let failed = |source| Error::Output { path: path.clone(), source };
-                let plain = anstream::adapter::strip_str(text).to_string();
-                unfinished.write_all(plain.as_bytes()).and_then(|()| unfinished.flush()).map_err(failed)?;
-                readable_by_others(&unfinished).map_err(failed)?;
+                unfinished.write_all(plain().as_bytes()).and_then(|()| unfinished.flush()).map_err(failed)?;
                 unfinished.persist(&path).map_err(|e| failed(e.error))?;
                 interrupt::set_file(None);
                 Ok(())
@@ -76,16 +78,16 @@ impl Output {
     }
 }
 
-/// Temporary files are private; a result is as readable as any new file of the user's.
-#[cfg(unix)]
-fn readable_by_others(file: &NamedTempFile) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))
-}
-
-#[cfg(not(unix))]
-fn readable_by_others(_: &NamedTempFile) -> std::io::Result<()> {
-    Ok(())
+/// A file as readable as the one it replaces, or as any new file of the user's: temporary files are private otherwise.
+fn new_file(folder: &Path, like: Option<Permissions>) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    let file = builder.tempfile_in(folder)?;
+    if let Some(permissions) = like {
+        fs::set_permissions(file.path(), permissions)?;
+    }
+    Ok(file)
 }
 
 #[cfg(test)]
@@ -103,6 +105,21 @@ mod tests {
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         drop(Output::open(Some(&path)).unwrap());
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_stay_as_they_were() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("private.txt"), folder.path().join("link.txt"));
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        symlink(&file, &link).unwrap();
+        Output::open(Some(&link)).unwrap().write("new").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

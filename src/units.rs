@@ -12,10 +12,12 @@ pub fn time(time: Duration) -> String {
     format!("{} {unit}", digits(ns / scale))
 }
 
-/// Three significant digits, no exponent.
+/// Three significant digits, no exponent; what would round to nothing is said to be little and not none.
 #[must_use]
 pub fn digits(value: f64) -> String {
     match value.abs() {
+        v if v > 0.0 && v < 0.005 => "<0.01".to_owned(),
+        v if v >= 9999.5 => count(v.round() as u64),
         v if v >= 99.95 => format!("{value:.0}"),
         v if v >= 9.995 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
@@ -67,6 +69,15 @@ mod tests {
             (1_520_000_000, "1.52 s"),
         ] {
             assert_eq!(time(Duration::from_nanos(ns)), text);
+        }
+    }
+
+    #[test]
+    fn numbers_are_neither_none_nor_unreadable() {
+        for (value, text) in
+            [(0.0, "0.00"), (0.0039, "<0.01"), (0.4, "0.40"), (99.96, "100"), (3429.4, "3429"), (21_428.6, "21,429")]
+        {
+            assert_eq!(digits(value), text);
         }
     }
 

@@ -3,8 +3,9 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gridstride_cpu::kernels::{self, Kernel};
-use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Runs};
+use cust::memory::DeviceBuffer;
+use gridstride_cpu::kernels::{self, Kernel, Prepared};
+use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Result, Runs};
 
 /// Grid and block of each launch.
 const SHAPES: &[(u32, u32)] = &[(1, 1), (1, 32), (1, 33), (2, 31), (7, 96), (3, 1024), (40, 256)];
@@ -54,13 +55,61 @@ fn verification_fails_for_another_kernels_result() {
     let kernel = kernels::find("add").unwrap();
     let mut prepared = kernel.prepare(&device, Dtype::F32, 1000, 1).unwrap();
     // The sum of the bits as integers is not the sum of the floats.
-    let runs = Runs { warmup: 0, timed: 1 };
+    let runs = Runs { warmup: 0, timed: 1, ..Runs::default() };
     let shape = LaunchShape::linear(2, 64);
     let mut bench =
         Bench { device: &device, module: &module, entry: "add_i32", prepared: &mut *prepared, bytes: 12_000, runs };
     let error = bench.measure(shape, &()).unwrap_err();
     let message = error.to_string();
     assert!(message.contains("gave a wrong result") && message.contains("out["), "{message}");
+}
+
+/// `add` of ones, of which the reference says that they are as many as `expected`. Also what a kernel of one's own needs
+/// on the host, outside of `gridstride_cpu`.
+struct Ones {
+    input: DeviceBuffer<f32>,
+    out: DeviceBuffer<f32>,
+    expected: f32,
+}
+
+impl Prepared for Ones {
+    fn launch(&mut self, device: &Device, module: &Module, entry: &str, shape: LaunchShape) -> Result<()> {
+        let (input, out, n) = (self.input.as_device_ptr(), self.out.as_device_ptr(), self.input.len());
+        let (input, n) = ((&raw const input).cast_mut().cast(), (&raw const n).cast_mut().cast());
+        // SAFETY: the parameters of `add_f32`; the buffers have `n` elements, and every test synchronises before it drops them.
+        unsafe { module.launch(device, entry, shape, &[input, n, input, n, (&raw const out).cast_mut().cast()]) }
+    }
+
+    fn poison(&mut self) -> Result<()> {
+        self.out = DeviceBuffer::from_slice(&vec![f32::NAN; self.input.len()]).unwrap();
+        Ok(())
+    }
+
+    fn read_one(&mut self) -> Result<()> {
+        self.verify().map(|_| ())
+    }
+
+    fn verify(&self) -> Result<std::result::Result<(), String>> {
+        let got = self.out.as_host_vec().unwrap();
+        let wrong = got.iter().position(|sum| *sum != self.expected);
+        Ok(wrong.map_or(Ok(()), |at| Err(format!("out[{at}] is {}, and {} is right", got[at], self.expected))))
+    }
+}
+
+#[test]
+fn verification_fails_for_a_wrong_reference() {
+    let (device, module, _turn) = open();
+    let measure = |expected: f32| {
+        let (input, out) = (DeviceBuffer::from_slice(&[1.0; 100]).unwrap(), DeviceBuffer::zeroed(100).unwrap());
+        let mut ones = Ones { input, out, expected };
+        let runs = Runs { warmup: 0, timed: 1, ..Runs::default() };
+        let mut bench =
+            Bench { device: &device, module: &module, entry: "add_f32", prepared: &mut ones, bytes: 1200, runs };
+        bench.measure(LaunchShape::linear(2, 64), &())
+    };
+    assert!(measure(2.0).is_ok());
+    let message = measure(3.0).unwrap_err().to_string();
+    assert_eq!(message, "`add_f32` as <<<2, 64>>> gave a wrong result: out[0] is 2, and 3 is right");
 }
 
 #[test]
@@ -80,7 +129,7 @@ fn counters_are_exact_and_repeat() {
     let kernel = kernels::find("add_scalar").unwrap();
     let count = |shape: LaunchShape| {
         let mut prepared = kernel.prepare(&device, Dtype::F32, 32 * 64, 7).unwrap();
-        let runs = Runs { warmup: 0, timed: 1 };
+        let runs = Runs { warmup: 0, timed: 1, ..Runs::default() };
         let prepared = &mut *prepared;
         let mut bench = Bench { device: &device, module: &module, entry: "add_scalar_f32", prepared, bytes: 0, runs };
         let measured = bench.measure(shape, &()).unwrap();

@@ -1,5 +1,7 @@
 //! Several launch shapes of one kernel, measured in one run.
 
+use std::time::Duration;
+
 use crate::copy::{CopyRate, copy_rate};
 use crate::device::{Device, Facts};
 use crate::dtype::Dtype;
@@ -36,6 +38,8 @@ pub struct Comparison {
     pub dtype: Dtype,
     /// Elements.
     pub n: u64,
+    /// How long the module took to load.
+    pub module_load: Duration,
     /// The copy that bandwidth is compared with.
     pub copy: CopyRate,
     /// The shapes, in the order of the plan.
@@ -75,5 +79,6 @@ pub fn compare(device: &Device, module: &Module, plan: &Plan<'_>, progress: &dyn
     let bytes = kernel.bytes(dtype, n);
     let mut bench = Bench { device, module, entry: &entry, prepared: &mut *prepared, bytes, runs };
     let launches = plan.shapes.iter().map(|shape| bench.measure(*shape, progress)).collect::<Result<Vec<_>>>()?;
-    Ok(Comparison { facts: device.facts().clone(), kernel: kernel.name(), dtype, n, copy, launches })
+    let (facts, module_load) = (device.facts().clone(), module.loaded_in());
+    Ok(Comparison { facts, kernel: kernel.name(), dtype, n, module_load, copy, launches })
 }

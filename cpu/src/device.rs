@@ -43,7 +43,7 @@ impl Facts {
         self.kind == Kind::Gpu
     }
 
-    /// What people call it: the name, and where it is the CPU device, that word.
+    /// One word for files: `gpu` or `cpu`.
     #[must_use]
     pub fn kind_name(&self) -> &'static str {
         match self.kind {
@@ -68,16 +68,23 @@ impl Device {
     /// # Errors
     /// [`Error::Open`] when there is none, [`Error::Driver`] when the driver refuses.
     pub fn open(choice: impl Into<Option<Choice>>) -> Result<Self> {
-        if let Some(choice) = choice.into() {
-            gridstride_driver::choose(choice)?;
-        }
-        let backend = gridstride_driver::open()?;
-        cust::init(cust::CudaFlags::empty()).map_err(|e| Error::driver("opening the device", e))?;
+        let backend = backend(choice.into())?;
         let device = CudaDevice::get_device(0).map_err(|e| Error::driver("opening the device", e))?;
         let facts = facts(device, backend).map_err(|e| Error::driver("asking the device for its facts", e))?;
         let context = Context::new(device).map_err(|e| Error::driver("making a context", e))?;
         let stream = Stream::new(StreamFlags::DEFAULT, None).map_err(|e| Error::driver("making a stream", e))?;
         Ok(Self { facts, stream, _context: context })
+    }
+
+    /// What is known of every device of that kind, in the driver's order; [`Device::open`] opens the first.
+    ///
+    /// # Errors
+    /// As for [`Device::open`].
+    pub fn list(choice: impl Into<Option<Choice>>) -> Result<Vec<Facts>> {
+        let backend = backend(choice.into())?;
+        let failed = |e| Error::driver("listing the devices", e);
+        let devices = CudaDevice::devices().map_err(failed)?;
+        devices.map(|device| facts(device.map_err(failed)?, backend.clone()).map_err(failed)).collect()
     }
 
     /// What is known of it.
@@ -103,6 +110,15 @@ impl Device {
     pub fn synchronize(&self) -> Result<()> {
         CurrentContext::synchronize().map_err(|e| Error::driver("waiting for the device", e))
     }
+}
+
+fn backend(choice: Option<Choice>) -> Result<Backend> {
+    if let Some(choice) = choice {
+        gridstride_driver::choose(choice)?;
+    }
+    let backend = gridstride_driver::open()?;
+    cust::init(cust::CudaFlags::empty()).map_err(|e| Error::driver("opening the device", e))?;
+    Ok(backend)
 }
 
 fn facts(device: CudaDevice, backend: Backend) -> cust::error::CudaResult<Facts> {

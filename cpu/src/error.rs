@@ -51,6 +51,23 @@ pub enum Error {
         /// Its capability.
         minor: u32,
     },
+    /// The PTX is for one kind of GPU, and this is another.
+    #[error(
+        "the kernels are built for {target}, which only a GPU of compute capability {needed} runs, and {device} is of \
+         {major}.{minor}. Build them for a target without a letter behind it, sm_70 for example"
+    )]
+    TargetOfAnother {
+        /// `.target` of the PTX.
+        target: String,
+        /// The capability that it is for.
+        needed: String,
+        /// Name of the device.
+        device: String,
+        /// Its capability.
+        major: u32,
+        /// Its capability.
+        minor: u32,
+    },
     /// No kernel of that name.
     #[error("there is no kernel `{name}`{}", did_you_mean(.nearest))]
     NoKernel {
@@ -73,16 +90,19 @@ pub enum Error {
     #[error(transparent)]
     Shape(#[from] ShapeError),
     /// The arrays do not fit.
-    #[error("{n} elements need {needed} of {place}, and {free} are free. At most {most} elements fit")]
+    #[error(
+        "{} elements need {} of {place}, and {} are free. At most {} elements fit",
+        thousands(*.n), binary(*.needed), binary(*.free), thousands(*.most)
+    )]
     TooLarge {
         /// Elements.
         n: u64,
-        /// Bytes that they need, for people.
-        needed: String,
+        /// Bytes that they need.
+        needed: u64,
         /// Whose memory.
         place: String,
-        /// Bytes that are free, for people.
-        free: String,
+        /// Bytes that are free.
+        free: u64,
         /// Elements that fit.
         most: u64,
     },
@@ -100,6 +120,23 @@ pub enum Error {
 
 fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map_or(String::new(), |name| format!(": did you mean `{name}`?"))
+}
+
+/// `10,000,000`
+fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> =
+        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap_or_default()).collect();
+    groups.join(",")
+}
+
+/// `12.0 GiB`: powers of 1024, as allocators count.
+fn binary(bytes: u64) -> String {
+    let units = [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")];
+    match units.into_iter().find(|(power, _)| bytes >> power > 0) {
+        Some((power, unit)) => format!("{:.1} {unit}", bytes as f64 / (1_u64 << power) as f64),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 impl Error {

@@ -3,7 +3,7 @@
 //! Prints nothing: results are values, errors are sentences.
 //!
 //! ```text
-//! Device::open -- Kernels::load(PTX) -- Kernel::prepare(dtype, n, seed) --> Prepared (inputs on the device)
+//! Device::open -- Module::load(PTX) -- Kernel::prepare(dtype, n, seed) --> Prepared (inputs on the device)
 //!       Prepared + LaunchShape -- Bench::measure --> Measured (timings, verdict)     two of them --> Comparison
 //! ```
 
@@ -14,6 +14,7 @@ mod dtype;
 mod error;
 pub mod kernels;
 mod measure;
+mod memory;
 mod module;
 mod shape;
 mod stats;

@@ -22,6 +22,27 @@ pub struct Runs {
     pub warmup: u32,
     /// Runs that are timed; at least one.
     pub timed: u32,
+    /// How long the timed runs of one shape may take in all. A launch that is too long for it is run less often: the reader's
+    /// time is worth more than its third digit. `None` takes the two numbers as they are.
+    pub patience: Option<Duration>,
+}
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self { warmup: 2, timed: 10, patience: Some(Duration::from_secs(2)) }
+    }
+}
+
+impl Runs {
+    /// Warm-ups and timed runs of a launch that takes `each`. Warm-ups get a quarter of the patience.
+    fn affordable(&self, each: Duration) -> (u32, u32) {
+        let Some(patience) = self.patience else { return (self.warmup, self.timed.max(1)) };
+        let fit = |time: Duration| {
+            let runs = time.as_nanos() / each.as_nanos().max(1);
+            u32::try_from(runs).unwrap_or(u32::MAX)
+        };
+        (self.warmup.min(fit(patience / 4)), self.timed.min(fit(patience)).max(1))
+    }
 }
 
 /// The misleading timing: what the clock shows around the call, and around the read that follows.
@@ -36,9 +57,9 @@ pub struct Naive {
 /// The times of one launch shape.
 #[derive(Debug, Clone, Default)]
 pub struct Timing {
-    /// From the call until it returned, on the host's clock; median.
+    /// From the call until it returned, on the host's clock.
     pub returned: Samples,
-    /// From the call until the kernel had finished, on the host's clock; median.
+    /// From the call until the kernel had finished, on the host's clock.
     pub finished: Samples,
     /// The kernel itself, between two events.
     pub kernel: Samples,
@@ -51,7 +72,7 @@ pub struct Timing {
 pub struct Measured {
     /// The shape.
     pub shape: LaunchShape,
-    /// The first launch in this process, call to finish: loading and compiling are in it.
+    /// The first launch of this shape, call to finish. Whatever a driver puts off until then is in it.
     pub first: Duration,
     /// The misleading timing.
     pub naive: Naive,
@@ -80,11 +101,6 @@ pub trait Progress {
 impl Progress for () {
     fn launched(&self, _: LaunchShape, _: u32, _: u32) {}
 }
-
-/// A launch that takes longer than this is not repeated as often: the reader's time is worth more than its third digit.
-const LONG: Duration = Duration::from_millis(300);
-/// Runs of a long launch.
-const LONG_RUNS: u32 = 3;
 
 /// A kernel ready to be measured: what stays the same while launch shapes change.
 pub struct Bench<'a> {
@@ -118,9 +134,7 @@ impl Bench<'_> {
         let first = began.elapsed();
         self.verify(shape)?;
 
-        let long = first > LONG;
-        let warmup = if long { 0 } else { self.runs.warmup };
-        let timed = if long { self.runs.timed.min(LONG_RUNS) } else { self.runs.timed }.max(1);
+        let (warmup, timed) = self.runs.affordable(first);
         let counted = !self.device.facts().is_gpu();
         let total = 2 + warmup + timed + u32::from(counted);
         let mut done = 0;
@@ -202,5 +216,22 @@ impl Bench<'_> {
         gridstride_driver::count_memory(false);
         launched?;
         Ok(gridstride_driver::last_counters())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_launches_are_repeated_less_unless_that_was_asked_for() {
+        let runs = Runs::default();
+        let ms = Duration::from_millis;
+        assert_eq!(runs.affordable(Duration::ZERO), (2, 10));
+        assert_eq!(runs.affordable(ms(100)), (2, 10));
+        assert_eq!(runs.affordable(ms(600)), (0, 3));
+        assert_eq!(runs.affordable(ms(20_000)), (0, 1));
+        let exactly = Runs { warmup: 5, timed: 7, patience: None };
+        assert_eq!(exactly.affordable(ms(20_000)), (5, 7));
     }
 }

@@ -209,4 +209,21 @@ mod tests {
         assert_eq!(LaunchShape::full(&gpu, 2_500_000, 48), LaunchShape::linear(9766, 256));
         assert_eq!(LaunchShape::full(&gpu, 10_000_000, 12), LaunchShape::linear(16, 256));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn the_full_grid_is_one_that_the_device_takes(
+            iterations: u64, bytes in 0..128_u64, multiprocessors in 1..1000_u32, gpu: bool,
+        ) {
+            let kind = if gpu { crate::Kind::Gpu } else { crate::Kind::Cpu };
+            let facts = Facts { kind, multiprocessors, ..test_facts() };
+            let shape = LaunchShape::full(&facts, iterations, bytes);
+            proptest::prop_assert_eq!(shape.check(&facts), Ok(()));
+        }
+
+        #[test]
+        fn any_text_is_a_size_or_a_message(text: String) {
+            let _ = text.parse::<Dimensions>();
+        }
+    }
 }

@@ -77,6 +77,7 @@ struct Document<'a> {
     kernel: &'static str,
     dtype: gridstride_cpu::Dtype,
     n: u64,
+    module_load_ns: u64,
     copy_gb_per_s: f64,
     launches: Vec<Launch>,
     speedup: Option<f64>,
@@ -85,7 +86,7 @@ struct Document<'a> {
 
 impl Report for Json {
     fn comparison(&self, comparison: &Comparison) -> String {
-        let Comparison { facts, kernel, dtype, n, copy, launches } = comparison;
+        let Comparison { facts, kernel, dtype, n, module_load, copy, launches } = comparison;
         let copy = copy.gb_per_s();
         print(&Document {
             schema: SCHEMA,
@@ -93,6 +94,7 @@ impl Report for Json {
             kernel,
             dtype: *dtype,
             n: *n,
+            module_load_ns: ns(*module_load),
             copy_gb_per_s: copy,
             launches: launches.iter().map(|measured| launch(measured, copy)).collect(),
             speedup: comparison.speedup(),

@@ -2,6 +2,8 @@
 
 mod csv;
 mod json;
+#[cfg(test)]
+pub mod sample;
 mod table;
 
 use gridstride_cpu::{Comparison, Facts};
@@ -26,13 +28,54 @@ pub fn of(format: Format) -> &'static dyn Report {
     }
 }
 
-/// What a device is called: the CPU device says so.
-fn title(facts: &Facts) -> String {
-    if facts.is_gpu() { facts.name.clone() } else { format!("the CPU device ({})", facts.name) }
-}
-
 /// `.version` of the kernels' PTX.
 fn ptx_version() -> &'static str {
     let line = crate::PTX.lines().find_map(|line| line.strip_prefix(".version "));
     line.unwrap_or("unknown").trim()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The report without the version of this package and of the kernels, which change for other reasons.
+    fn report(format: Format, comparison: &Comparison) -> String {
+        let text = of(format).comparison(comparison);
+        text.replace(&format!("\"{}\"", env!("CARGO_PKG_VERSION")), "\"VERSION\"")
+            .replace(&format!("\"ptx\": \"{}\"", ptx_version()), "\"ptx\": \"PTX\"")
+    }
+
+    #[test]
+    fn tables() {
+        for (name, comparison) in [("gpu", sample::gpu()), ("cpu", sample::cpu())] {
+            let text = anstream::adapter::strip_str(&report(Format::Table, &comparison)).to_string();
+            assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+            insta::assert_snapshot!(format!("table_{name}"), text);
+        }
+    }
+
+    #[test]
+    fn a_table_of_one_launch_and_of_no_elements() {
+        let mut comparison = sample::gpu();
+        comparison.launches.remove(0);
+        insta::assert_snapshot!("table_one", anstream::adapter::strip_str(&report(Format::Table, &comparison)));
+        let comparison = Comparison { n: 0, ..sample::gpu() };
+        let text = report(Format::Table, &comparison);
+        assert!(text.contains("0 elements") && !text.contains("faster") && !text.contains("out["), "{text}");
+    }
+
+    #[test]
+    fn files() {
+        insta::assert_snapshot!("json_gpu", report(Format::Json, &sample::gpu()));
+        insta::assert_snapshot!("json_cpu", report(Format::Json, &sample::cpu()));
+        insta::assert_snapshot!("csv_cpu", report(Format::Csv, &sample::cpu()));
+    }
+
+    #[test]
+    fn devices() {
+        let facts = [sample::gpu().facts, sample::cpu().facts];
+        insta::assert_snapshot!("devices_gpu", of(Format::Table).devices(&facts[..1]));
+        insta::assert_snapshot!("devices_cpu", of(Format::Table).devices(&facts[1..]));
+        insta::assert_snapshot!("devices_csv", of(Format::Csv).devices(&facts));
+    }
 }

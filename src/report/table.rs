@@ -2,11 +2,11 @@
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, presets};
-use gridstride_cpu::{Comparison, Facts, Measured};
+use gridstride_cpu::{Comparison, Facts, kernels};
 
-use super::{Report, title};
+use super::Report;
 use crate::advice::Rule;
-use crate::units::{bytes, count, digits, time};
+use crate::units::{bytes, count, digits, plural, time};
 
 pub(super) struct Table;
 
@@ -16,11 +16,13 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 
 impl Report for Table {
     fn comparison(&self, comparison: &Comparison) -> String {
-        let Comparison { facts, kernel, dtype, n, launches, .. } = comparison;
+        let Comparison { facts, kernel, dtype, n, .. } = comparison;
         let mut out = format!("{BOLD}{kernel} {dtype}, n = {}, on {}{BOLD:#}\n", count(*n), title(facts));
-        out += &format!("\n{BOLD}As people meet it:{BOLD:#} the launch call, then reading out[2]\n");
-        out += &naive(launches);
-        out += &format!("\n{BOLD}Measured:{BOLD:#} from the call, with a wait for the kernel; medians\n");
+        // Under each heading are figures, and figures of the CPU device are called that.
+        let place = if facts.is_gpu() { "" } else { ", on the CPU device" };
+        out += &format!("\n{BOLD}As people meet it{place}:{BOLD:#} the launch call, then {}\n", read(*n));
+        out += &naive(comparison);
+        out += &format!("\n{BOLD}Measured{place}:{BOLD:#} from the call, with a wait for the kernel; medians\n");
         out += &measured(comparison);
         out += "\n";
         out += &verdict(comparison);
@@ -51,7 +53,7 @@ impl Report for Table {
         }
         if let Some(reason) = devices.iter().find_map(|facts| facts.no_gpu.as_ref()) {
             out += "\n";
-            out += &wrapped(&format!("No GPU: {reason}."));
+            out += &wrapped(&format!("There is {reason}."));
         }
         out
     }
@@ -60,7 +62,8 @@ impl Report for Table {
 /// How much faster the second launch is, where there are two.
 fn verdict(comparison: &Comparison) -> String {
     let verified = "Every result was verified against the host's.";
-    let ([first, .., last], Some(speedup)) = (&comparison.launches[..], comparison.speedup()) else {
+    let speedup = comparison.speedup().filter(|_| comparison.n > 0);
+    let ([first, .., last], Some(speedup)) = (&comparison.launches[..], speedup) else {
         return wrapped(verified);
     };
     let (times, word) = if speedup >= 1.0 { (speedup, "faster") } else { (1.0 / speedup, "slower") };
@@ -87,9 +90,24 @@ fn finish(table: comfy_table::Table) -> String {
     lines.collect()
 }
 
-fn naive(launches: &[Measured]) -> String {
-    let mut table = plain(&["launch", "call", "read out[2]"]);
-    for measured in launches {
+/// Which device it is, in a few words; the CPU device by what it is and not by a name that could be a GPU's.
+fn title(facts: &Facts) -> String {
+    let processors = u64::from(facts.multiprocessors);
+    match facts.is_gpu() {
+        true => format!("{} ({})", facts.name, plural(processors, "multiprocessor")),
+        false => format!("the CPU device ({})", plural(processors, "core")),
+    }
+}
+
+/// What is read behind the launch.
+fn read(n: u64) -> String {
+    kernels::element_read(n).map_or("nothing to read".to_owned(), |at| format!("reading out[{at}]"))
+}
+
+fn naive(comparison: &Comparison) -> String {
+    let read = kernels::element_read(comparison.n).map_or("read".to_owned(), |at| format!("read out[{at}]"));
+    let mut table = plain(&["launch", "call", &read]);
+    for measured in &comparison.launches {
         table.add_row([measured.shape.to_string(), time(measured.naive.call), time(measured.naive.read)]);
     }
     finish(table)

@@ -1,6 +1,6 @@
 //! `gridstride compare`: one thread against a full grid.
 
-use gridstride_cpu::{Choice, Device, Dimensions, LaunchShape, Module, Plan, Runs, compare, kernels};
+use gridstride_cpu::{Choice, Device, Dimensions, LaunchShape, Module, Plan, compare, kernels};
 
 use crate::args::CompareArgs;
 use crate::error::Result;
@@ -22,8 +22,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let module = Module::load(&device, PTX)?;
     let single = LaunchShape::single_thread();
     let shapes = if shape == single || args.no_single { vec![shape] } else { vec![single, shape] };
-    let runs = Runs { warmup: args.warmup, timed: args.runs };
-    let plan = Plan { kernel, dtype: args.dtype, n: args.elements.0, seed: args.seed, runs, shapes };
+    let plan = Plan { kernel, dtype: args.dtype, n: args.elements.0, seed: args.seed, runs: args.runs(), shapes };
     let bar = Bar::new("preparing");
     let comparison = compare(&device, &module, &plan, &bar)?;
     drop(bar);

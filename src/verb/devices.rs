@@ -1,6 +1,6 @@
 //! `gridstride devices`: what kernels can run on.
 
-use gridstride_cpu::Device;
+use gridstride_cpu::{Choice, Device};
 
 use crate::args::DevicesArgs;
 use crate::error::Result;
@@ -13,6 +13,6 @@ use crate::report;
 /// See [`crate::Error`].
 pub fn run(args: &DevicesArgs) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
-    let device = Device::open(None)?;
-    output.write(&report::of(args.output.format).devices(std::slice::from_ref(device.facts())))
+    let devices = Device::list(args.device.device.map(Choice::from))?;
+    output.write(&report::of(args.output.format).devices(&devices))
 }

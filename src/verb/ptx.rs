@@ -1,5 +1,7 @@
 //! `gridstride ptx`: the kernels as the device gets them.
 
+use gridstride_cpu::kernels;
+
 use crate::PTX;
 use crate::args::PtxArgs;
 use crate::error::{Error, Result};
@@ -27,25 +29,39 @@ fn entries(ptx: &str) -> Vec<&str> {
         .collect()
 }
 
-/// The text of one entry point, from its directive to its closing brace.
-fn kernel(ptx: &str, name: &str) -> Result<String> {
-    let known = entries(ptx);
-    if !known.contains(&name) {
-        let distance = |known: &&&str| strsim::damerau_levenshtein(known, name);
-        let nearest =
-            known.iter().min_by_key(distance).filter(|near| distance(near) <= 4).map(|near| (*near).to_owned());
-        return Err(Error::NoEntry { name: name.to_owned(), nearest, known: known.join(", ") });
+/// The entry points that a name means: itself, or those of a kernel for its element types.
+fn meant<'a>(known: &[&'a str], name: &str) -> Result<Vec<&'a str>> {
+    let find = |name: &str| known.iter().copied().find(|known| *known == name);
+    if let Some(entry) = find(name) {
+        return Ok(vec![entry]);
     }
-    let start = |line: &&str| !line.strip_prefix(ENTRY).is_some_and(|rest| rest.split('(').next() == Some(name));
+    if let Ok(kernel) = kernels::find(name) {
+        return Ok(kernel.dtypes().iter().filter_map(|dtype| find(&kernel.entry(*dtype))).collect());
+    }
+    let names = kernels::ALL.iter().map(|kernel| kernel.name()).chain(known.iter().copied());
+    let nearest = names.map(|known| (strsim::damerau_levenshtein(known, name), known)).min();
+    let nearest =
+        nearest.filter(|(distance, near)| *distance <= near.len().div_ceil(2)).map(|(_, near)| near.to_owned());
+    Err(Error::NoEntry { name: name.to_owned(), nearest, known: known.join(", ") })
+}
+
+/// The text of the entry points that a name means, each from its directive to its closing brace.
+fn kernel(ptx: &str, name: &str) -> Result<String> {
+    let texts = meant(&entries(ptx), name)?.into_iter().map(|entry| body(ptx, entry));
+    Ok(texts.collect::<Vec<_>>().join("\n"))
+}
+
+fn body(ptx: &str, entry: &str) -> String {
+    let before = |line: &&str| line.strip_prefix(ENTRY).and_then(|rest| rest.split('(').next()) != Some(entry);
     let mut text = String::new();
-    for line in ptx.lines().skip_while(start) {
+    for line in ptx.lines().skip_while(before) {
         text.push_str(line);
         text.push('\n');
         if line == "}" {
             break;
         }
     }
-    Ok(text)
+    text
 }
 
 #[cfg(test)]
@@ -57,6 +73,8 @@ mod tests {
         let text = kernel(PTX, "add_f64").unwrap();
         assert!(text.starts_with(".visible .entry add_f64(") && text.ends_with("}\n"));
         assert_eq!(text.matches(".entry").count(), 1);
+        let all = kernel(PTX, "add").unwrap();
+        assert_eq!(all.matches(".entry").count(), kernels::find("add").unwrap().dtypes().len());
         let error = kernel(PTX, "add_f23").unwrap_err();
         assert!(error.to_string().contains("did you mean `add_f"), "{error}");
         assert_eq!(error.exit_code(), 2);

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 
 use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
 
-use super::{Kernel, Prepared};
+use super::{Kernel, Prepared, element_read};
 use crate::device::Device;
 use crate::dtype::Dtype;
 use crate::error::{Error, Result};
@@ -114,8 +114,6 @@ impl<T: Element> Sum<T> {
 
 impl<T: Element> Prepared for Sum<T> {
     fn launch(&mut self, device: &Device, module: &Module, entry: &str, shape: LaunchShape) -> Result<()> {
-        let function =
-            module.inner.get_function(entry).map_err(|e| Error::driver("finding the kernel in the module", e))?;
         let n = self.a.len();
         let (a, b, out) = (self.a.as_device_ptr(), self.b.as_device_ptr(), self.out.as_device_ptr());
         // `&[T]` is two parameters: pointer, then length.
@@ -126,11 +124,9 @@ impl<T: Element> Prepared for Sum<T> {
             (&raw const n).cast_mut().cast(),
             (&raw const out).cast_mut().cast(),
         ];
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
         // SAFETY: the parameters are those of `add_*` in gpu/src/add.rs; all three buffers have `n` elements, do not overlap,
         // and live until the stream is synchronised, which every caller does before it drops `self`.
-        unsafe { device.stream.launch(&function, (gx, gy, gz), (bx, by, bz), 0, &args) }
-            .map_err(|e| Error::driver("launching the kernel", e))
+        unsafe { module.launch(device, entry, shape, &args) }
     }
 
     fn poison(&mut self) -> Result<()> {
@@ -138,8 +134,9 @@ impl<T: Element> Prepared for Sum<T> {
             return Ok(());
         }
         let bytes = self.out.len() * size_of::<T>();
+        // 0xFF everywhere is a NaN, which no sum of finite floats is, and -1.
         // SAFETY: the whole buffer, and nothing else.
-        let code = unsafe { cust::sys::cuMemsetD8_v2(self.out.as_device_ptr().as_raw(), 0xA5, bytes) };
+        let code = unsafe { cust::sys::cuMemsetD8_v2(self.out.as_device_ptr().as_raw(), 0xFF, bytes) };
         if code == cust::sys::cudaError_enum::CUDA_SUCCESS {
             return Ok(());
         }
@@ -150,10 +147,8 @@ impl<T: Element> Prepared for Sum<T> {
     }
 
     fn read_one(&mut self) -> Result<()> {
-        if self.out.is_empty() {
-            return Ok(());
-        }
-        let at = 2.min(self.out.len() - 1);
+        let Some(at) = element_read(self.out.len() as u64) else { return Ok(()) };
+        let at = at as usize;
         let mut one = [T::default()];
         self.out.index(at..at + 1).copy_to(&mut one).map_err(|e| Error::driver("reading one element", e))
     }

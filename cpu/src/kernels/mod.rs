@@ -7,6 +7,7 @@ mod add;
 
 use crate::dtype::Dtype;
 use crate::error::{Error, Result, nearest};
+use crate::memory;
 use crate::module::Module;
 use crate::shape::LaunchShape;
 use crate::{Device, Facts};
@@ -46,7 +47,7 @@ pub trait Prepared {
     /// # Errors
     /// When the driver refuses.
     fn poison(&mut self) -> Result<()>;
-    /// Reads one element of the output, as a program would that wants to see a result. Waits for whatever computes it.
+    /// Reads [`element_read`] of the output, as a program would that wants to see a result. Waits for whatever computes it.
     ///
     /// # Errors
     /// When the driver refuses, or the kernel before it failed.
@@ -89,41 +90,11 @@ pub fn check(kernel: &dyn Kernel, device: &Device, dtype: Dtype, n: u64) -> Resu
     if !kernel.dtypes().contains(&dtype) {
         return Err(Error::NoDtype { kernel: kernel.name(), dtype, known: kernel.dtypes() });
     }
-    let needed = kernel.device_bytes(dtype, n);
-    let free = device.free_memory()?;
-    let place = |facts: &Facts| match facts.kind {
-        crate::Kind::Gpu => format!("the memory of {}", facts.name),
-        crate::Kind::Cpu => "memory on the CPU device".to_owned(),
-    };
-    fits(n, needed, free, place(device.facts()), |n| kernel.device_bytes(dtype, n))?;
-    // The host keeps inputs and reference too, and on the CPU device both are in the same memory.
-    if let Some(available) = host_memory() {
-        let shared = if device.facts().is_gpu() { 0 } else { needed };
-        let on_host = |n| kernel.device_bytes(dtype, n) + if shared > 0 { kernel.device_bytes(dtype, n) } else { 0 };
-        fits(n, needed.saturating_add(shared), available, "host memory".into(), on_host)?;
-    }
-    Ok(())
+    memory::check(kernel, device, dtype, n)
 }
 
-fn fits(n: u64, needed: u64, free: u64, place: String, bytes: impl Fn(u64) -> u64) -> Result<()> {
-    if needed <= free {
-        return Ok(());
-    }
-    let each = bytes(1 << 20).div_ceil(1 << 20).max(1);
-    Err(Error::TooLarge { n, needed: gib(needed), place, free: gib(free), most: free / each })
-}
-
-fn gib(bytes: u64) -> String {
-    match bytes {
-        0..1_048_576 => format!("{bytes} bytes"),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", bytes as f64 / 1_048_576.0),
-        _ => format!("{:.1} GiB", bytes as f64 / 1_073_741_824.0),
-    }
-}
-
-/// Bytes that the host can still give, where the system says so.
-fn host_memory() -> Option<u64> {
-    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().trim_end_matches("kB").trim().parse::<u64>().ok().map(|kib| kib * 1024)
+/// The element that [`Prepared::read_one`] reads of `n`, if there is one: the third, as in the question that started this.
+#[must_use]
+pub fn element_read(n: u64) -> Option<u64> {
+    n.checked_sub(1).map(|last| last.min(2))
 }
