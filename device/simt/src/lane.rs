@@ -112,9 +112,12 @@ impl Lanes<'_> {
         if self.mask == FULL {
             *register = value;
         } else {
+            // Chosen in a copy that is then stored whole: stores under a condition would not become vector code.
+            let mut chosen = *register;
             for lane in 0..LANES {
-                register[lane] = if self.mask >> lane & 1 != 0 { value[lane] } else { register[lane] };
+                chosen[lane] = if self.mask >> lane & 1 != 0 { value[lane] } else { chosen[lane] };
             }
+            *register = chosen;
         }
     }
 

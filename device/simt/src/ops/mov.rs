@@ -5,17 +5,22 @@ use gridstride_ptx::{Instr, Operand, Type};
 use super::modifiers::{Modifiers, wrong_type};
 use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
-use crate::lane::{Args, ExecFn, LANES, Lane, Lanes, Level, Step, multiversion};
+use crate::lane::{Args, ExecFn, FULL, LANES, Lane, Lanes, Level, Step, multiversion};
 
 pub(super) const OPCODES: &[(&str, DecodeFn)] = &[("mov", mov)];
 
 #[inline(always)]
 unsafe fn mov_body<T: Lane>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     let [d, a, ..] = args.slots;
-    // SAFETY: the decoder gave registers of T's width.
+    // SAFETY: the decoder gave registers of T's width, which either are the same or do not overlap.
     unsafe {
-        let value = lanes.get::<T>(a);
-        lanes.set(d, value);
+        if lanes.mask == FULL {
+            let (from, to) = (lanes.frame.add(a.0 as usize), lanes.frame.add(d.0 as usize));
+            std::ptr::copy(from.cast::<[T; LANES]>(), to.cast(), 1);
+        } else {
+            let value = lanes.get::<T>(a);
+            lanes.set(d, value);
+        }
     }
     Ok(())
 }
