@@ -73,7 +73,9 @@ impl Context {
     /// A new stream.
     pub(crate) fn add_stream(self: &Arc<Self>, order: Order) -> Arc<Stream> {
         let stream = Stream::new(Arc::downgrade(self), self.faults.clone(), order);
-        self.lock().created.push(stream.clone());
+        let mut streams = self.lock();
+        streams.created.retain(|stream| !stream.is_over());
+        streams.created.push(stream.clone());
         stream
     }
 
@@ -100,7 +102,11 @@ impl Context {
         run: impl FnOnce() -> Result + Send + 'static,
     ) -> Result {
         self.submit(stream, None, Work::Run(Box::new(run)), size)?;
-        self.faults.check()
+        match size {
+            Size::Small => self.faults.check(),
+            // Asynchronous: what becomes of it, even at once, is for the next call to say.
+            Size::Large => Ok(()),
+        }
     }
 
     /// Does work on the calling thread when its turn in the stream comes, and waits for that.
@@ -137,7 +143,7 @@ impl Context {
     fn wait_for_all(&self) {
         let pending: Vec<Ticket> = {
             let streams = self.lock();
-            streams.all(&self.legacy).filter_map(|stream| stream.pending()).collect()
+            streams.all(&self.legacy).filter_map(Stream::pending).collect()
         };
         pending.iter().for_each(Ticket::wait);
     }
@@ -172,7 +178,7 @@ impl Streams {
             Order::Legacy => {
                 self.created.retain(|stream| !stream.is_over());
                 let blocking = self.all(legacy).filter(|other| other.order == Order::Blocking);
-                before.extend(blocking.filter_map(|other| other.pending()));
+                before.extend(blocking.filter_map(Stream::pending));
             }
             Order::Blocking => before.extend(legacy.pending()),
             Order::Free => {}
