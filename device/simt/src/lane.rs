@@ -155,8 +155,17 @@ pub(crate) enum Level {
 }
 
 impl Level {
-    /// The best level of the machine at hand.
+    /// The best level of the machine at hand, or a lower one that `GRIDSTRIDE_CPU_LEVEL` names (`baseline`, `avx2`).
     pub(crate) fn detect() -> Self {
+        let most = match std::env::var("GRIDSTRIDE_CPU_LEVEL").as_deref() {
+            Ok("baseline") => Self::Baseline,
+            Ok("avx2") => Self::Avx2,
+            _ => Self::Avx512,
+        };
+        Self::best().min(most)
+    }
+
+    fn best() -> Self {
         #[cfg(target_arch = "x86_64")]
         {
             let avx2 = is_x86_feature_detected!("avx2")

@@ -199,3 +199,13 @@ fn every_form_gives_its_bits() {
     let wrong: Vec<String> = files().iter().flat_map(|path| Form::read(path).differences()).collect();
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }
+
+/// The test above runs the best vector code of the machine; this runs it again with the lower levels.
+#[test]
+fn every_level_gives_the_same_bits() {
+    for level in ["baseline", "avx2"] {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        let output = again.arg("every_form_gives_its_bits").env("GRIDSTRIDE_CPU_LEVEL", level).output().unwrap();
+        assert!(output.status.success(), "{level}:\n{}", String::from_utf8_lossy(&output.stdout));
+    }
+}
