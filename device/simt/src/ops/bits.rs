@@ -277,7 +277,7 @@ unsafe fn lop3_tested(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     unsafe {
         let third = lanes.get_pred(q) ^ if args.imm & LOP3_NEGATE != 0 { u32::MAX } else { 0 };
         lop3_body(lanes, &Args { imm: args.imm & 0xFF, ..*args })?;
-        let set = super::compare::pack(lanes.get::<u32>(d).map(|value| value != 0));
+        let set = super::relations::pack(lanes.get::<u32>(d).map(|value| value != 0));
         lanes.set_pred(p, if args.imm & LOP3_AND != 0 { set & third } else { set | third });
     }
     Ok(())

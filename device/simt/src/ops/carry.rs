@@ -99,7 +99,7 @@ unsafe fn add<T: Word>(
         }
         lanes.set(d, out);
         if imm & CARRY_OUT != 0 {
-            lanes.set_pred(carry, super::compare::pack(carries));
+            lanes.set_pred(carry, super::relations::pack(carries));
         }
     }
 }

@@ -6,10 +6,10 @@
 
 use gridstride_ptx::{Operand, Type};
 
-use super::compare::pack;
 use super::exact::{Exact, F64, Rounding, is_tiny};
 use super::float::{self, Float, Form, Settled};
 use super::modifiers::wrong_type;
+use super::relations::pack;
 use super::shape::{Binary, Ternary, Unary};
 use super::{Decoded, Reason};
 use crate::decode::Decoder;

@@ -19,6 +19,7 @@ pub(crate) mod memory;
 mod modifiers;
 mod mov;
 mod packed;
+mod relations;
 mod sectors;
 mod select;
 mod shape;

@@ -2,8 +2,8 @@
 
 use gridstride_ptx::{Instr, Operand, Type};
 
-use super::compare::pack;
 use super::modifiers::{Modifiers, wrong_type};
+use super::relations::pack;
 use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
 use crate::lane::{Args, ExecFn, LANES, Lane, Lanes, Step, multiversion};

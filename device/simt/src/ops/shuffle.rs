@@ -65,7 +65,7 @@ unsafe fn body<M: Mode>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
             out[lane] = a[if is_within { from as usize & 31 } else { lane }];
         }
         lanes.set(d, out);
-        lanes.set_pred(p, super::compare::pack(within));
+        lanes.set_pred(p, super::relations::pack(within));
     }
     Ok(())
 }

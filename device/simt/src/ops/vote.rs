@@ -102,7 +102,7 @@ unsafe fn match_any<T: Lane + PartialEq>(lanes: &mut Lanes<'_>, args: &Args) -> 
         let (values, mask) = (lanes.get::<T>(a), lanes.mask);
         let mut out = [0; LANES];
         for lane in participants(mask) {
-            out[lane] = mask & super::compare::pack(values.map(|value| value == values[lane]));
+            out[lane] = mask & super::relations::pack(values.map(|value| value == values[lane]));
         }
         lanes.set(d, out);
     }
