@@ -7,6 +7,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::interrupt;
 
+/// While nobody knows how much there is to do: inputs are made, a first launch runs.
+const OPEN: &str = "{spinner} {msg} {elapsed}";
+/// Once the number of launches is known.
+const COUNTED: &str = "{spinner} {msg} {wide_bar} {pos}/{len} {eta}";
+
 /// A progress bar over the launches of a comparison.
 #[derive(Debug)]
 pub struct Bar(ProgressBar);
@@ -15,20 +20,31 @@ impl Bar {
     /// A bar with a message in front.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        let style =
-            ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {eta}").expect("the template is a constant");
-        let bar = ProgressBar::new(0).with_style(style).with_message(message.into());
+        let bar = ProgressBar::new_spinner().with_style(style(OPEN)).with_message(message.into());
         bar.enable_steady_tick(Duration::from_millis(100));
         interrupt::set_bar(Some(bar.clone()));
         Self(bar)
     }
 }
 
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates are constants")
+}
+
 impl Progress for Bar {
+    fn started(&self, shape: LaunchShape) {
+        self.0.set_style(style(OPEN));
+        self.0.reset();
+        self.0.set_message(format!("{shape}, first launch"));
+    }
+
     fn launched(&self, shape: LaunchShape, done: u32, total: u32) {
         self.0.set_message(shape.to_string());
         self.0.set_length(u64::from(total));
         self.0.set_position(u64::from(done));
+        if done == 1 {
+            self.0.set_style(style(COUNTED));
+        }
     }
 }
 
@@ -36,5 +52,21 @@ impl Drop for Bar {
     fn drop(&mut self) {
         interrupt::set_bar(None);
         self.0.finish_and_clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_templates_are_good_and_a_bar_goes_through_a_measurement() {
+        let bar = Bar::new("preparing");
+        let shape = LaunchShape::single_thread();
+        bar.started(shape);
+        bar.launched(shape, 1, 2);
+        assert_eq!((bar.0.position(), bar.0.length()), (1, Some(2)));
+        bar.started(shape);
+        assert_eq!(bar.0.position(), 0);
     }
 }

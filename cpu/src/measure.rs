@@ -92,13 +92,16 @@ impl Measured {
     }
 }
 
-/// Told of every launch that has finished, so that somebody can show progress.
+/// Told how far the measurement is, so that somebody can show progress.
 pub trait Progress {
+    /// The first launch of `shape` has begun; how many will follow depends on how long it takes.
+    fn started(&self, shape: LaunchShape);
     /// `done` of `total` launches of `shape` have finished.
     fn launched(&self, shape: LaunchShape, done: u32, total: u32);
 }
 
 impl Progress for () {
+    fn started(&self, _: LaunchShape) {}
     fn launched(&self, _: LaunchShape, _: u32, _: u32) {}
 }
 
@@ -129,6 +132,7 @@ impl Bench<'_> {
     pub fn measure(&mut self, shape: LaunchShape, progress: &dyn Progress) -> Result<Measured> {
         shape.check(self.device.facts())?;
         self.prepared.poison()?;
+        progress.started(shape);
         let began = Instant::now();
         self.launch_and_wait(shape)?;
         let first = began.elapsed();

@@ -27,7 +27,7 @@ pub enum ShapeError {
         given: [u32; 3],
     },
     /// A dimension is beyond the limit.
-    #[error("the {what} is {}, and {device} takes at most {} ", triple(*.given), triple(*.limit))]
+    #[error("the {what} is {}, and {device} takes at most {}", triple(*.given), triple(*.limit))]
     TooLarge {
         /// Grid or block.
         what: &'static str,
