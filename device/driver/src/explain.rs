@@ -3,6 +3,7 @@
 //! Callers seldom ask for the log. So a load that failed is tried once more, with a log buffer.
 
 use std::ffi::{c_char, c_void};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::arg::{In, Out};
@@ -81,9 +82,10 @@ fn versions((major, minor): (u32, u32), backend: &Backend) -> String {
 /// What the driver's PTX compiler says of the text.
 fn log(native: &Native, text: &[u8]) -> Option<String> {
     let (load, unload) = (native.resolve(&LOAD_DATA_EX)?, native.resolve(&UNLOAD)?);
-    // SAFETY: the driver's functions of these names have these signatures.
-    let (load, unload) =
-        unsafe { (std::mem::transmute::<_, LoadDataEx>(load), std::mem::transmute::<_, Unload>(unload)) };
+    // SAFETY: the driver's function of this name has this signature.
+    let load = unsafe { std::mem::transmute::<NonNull<c_void>, LoadDataEx>(load) };
+    // SAFETY: as above.
+    let unload = unsafe { std::mem::transmute::<NonNull<c_void>, Unload>(unload) };
     let text = [text, b"\0"].concat();
     let mut log = vec![0_u8; 8 << 10];
     // CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES

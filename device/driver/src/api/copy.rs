@@ -96,9 +96,9 @@ impl Place {
 pub(crate) unsafe fn transfer(memory: &Memory, to: Place, from: Place, size: usize) -> Result {
     match (to, from) {
         (Place::Device(to), Place::Device(from)) => memory.copy(to, from, size as u64)?,
-        // SAFETY: valid by this function's contract.
         (Place::Device(to), Place::Host(from)) => {
-            memory.write(to, unsafe { std::slice::from_raw_parts(from, size) })?
+            // SAFETY: valid by this function's contract.
+            memory.write(to, unsafe { std::slice::from_raw_parts(from, size) })?;
         }
         (Place::Host(to), Place::Device(from)) => {
             // SAFETY: valid by this function's contract; the bytes are only written.

@@ -225,7 +225,7 @@ fn pointer_attribute(data: Out<c_void>, attribute: CEnum, address: CUdeviceptr) 
             12 => data.typed().set(found.size as usize),
             // Mapped.
             13 => data.typed().set(1_u32),
-            1..=20 => Err(CUresult::NOT_SUPPORTED
+            5..=20 => Err(CUresult::NOT_SUPPORTED
                 .because(format!("the CPU device does not support attribute {attribute} of cuPointerGetAttribute"))),
             _ => fail(CUresult::INVALID_VALUE),
         }

@@ -29,7 +29,7 @@ fn fill<const N: usize>(to: CUdeviceptr, value: [u8; N], count: usize, stream: C
     if count == 0 {
         return Ok(());
     }
-    if to % N as u64 != 0 {
+    if !to.is_multiple_of(N as u64) {
         return Err(CUresult::INVALID_VALUE.because(format!("{to:#x} is not a multiple of {N}")));
     }
     let memory = &cpu()?.memory;

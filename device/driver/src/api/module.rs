@@ -44,7 +44,10 @@ driver_functions! {
 fn load_bytes(module: Out<CUmodule>, image: &[u8], options: Option<&JitOptions>) -> Result {
     let context = current::context()?;
     let began = Instant::now();
-    let loaded = load(cpu()?, &context, image);
+    let loaded = match machine_code(image) {
+        Some(error) => Err(error),
+        None => load(cpu()?, &context, image),
+    };
     if let Some(options) = options {
         let log = loaded.as_ref().err().and_then(|error| error.detail.clone());
         options.report(began.elapsed(), "", log.as_deref().unwrap_or(""));
@@ -62,22 +65,15 @@ fn load_file(module: Out<CUmodule>, path: In<c_char>) -> Result {
     let path = OsStr::new(path.to_str().map_err(|_| CUresult::FILE_NOT_FOUND)?);
     let image = std::fs::read(path)
         .map_err(|error| CUresult::FILE_NOT_FOUND.because(format!("{}: {error}", path.to_string_lossy())))?;
-    match machine_code(&image) {
-        Some(error) => Err(error),
-        // A text file may end with the NUL that PTX in memory needs.
-        None => load_bytes(module, image.strip_suffix(b"\0").unwrap_or(&image), None),
-    }
+    // A text file may end with the NUL that PTX in memory needs.
+    load_bytes(module, image.strip_suffix(b"\0").unwrap_or(&image), None)
 }
 
 fn load_image(module: Out<CUmodule>, image: In<c_void>, options: Option<&JitOptions>) -> Result {
     module.wanted()?;
     current::context()?;
     // Neither kind of machine code starts with a NUL, so as a text it is at least as long as its mark.
-    let text = image.text()?;
-    match machine_code(text) {
-        Some(error) => Err(error),
-        None => load_bytes(module, text, options),
-    }
+    load_bytes(module, image.text()?, options)
 }
 
 fn load_data(module: Out<CUmodule>, image: In<c_void>) -> Result {
