@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::path::PathBuf;
 use std::process::Command;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cust::sys::CUresult::*;
 use cust::sys::*;
@@ -36,6 +36,9 @@ fn fake(flags: &[&str]) -> String {
         folder
     });
     let library = folder.join(format!("libcuda-{}.so.1", flags.join("-")));
+    // Tests that want the same library must not see it half-written.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     if !library.exists() {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_driver.rs");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
