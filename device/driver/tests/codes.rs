@@ -271,9 +271,8 @@ fn load_with_log(text: &[u8]) -> (CUresult, String) {
     let mut values = [log.as_mut_ptr().cast::<c_void>(), 1000_usize as *mut c_void];
     let mut module = ptr::null_mut();
     // SAFETY: a text with a NUL, two options with two values, a buffer of the size that is said.
-    let code = unsafe {
-        cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr())
-    };
+    let code =
+        unsafe { cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr()) };
     let size = values[1] as usize;
     assert!(size == 0 || log[size - 1] == 0);
     (code, String::from_utf8(log[..size.saturating_sub(1)].to_vec()).unwrap())

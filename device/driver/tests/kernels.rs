@@ -90,7 +90,8 @@ fn the_ways_to_pass_parameters() {
     let mut params = [param(&mut to), param(&mut value)];
     assert_eq!(run(&mut 12, params.as_mut_ptr(), 4), CUDA_ERROR_INVALID_VALUE);
     // SAFETY: null parameters are refused.
-    let none = unsafe { cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, ptr::null_mut(), ptr::null_mut(), ptr::null_mut()) };
+    let none =
+        unsafe { cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, ptr::null_mut(), ptr::null_mut(), ptr::null_mut()) };
     assert_eq!(none, CUDA_ERROR_INVALID_VALUE);
 }
 
@@ -127,7 +128,8 @@ fn shapes_that_cannot_be() {
     assert_eq!(run(exactly, [1, 1, 1], [32, 1, 1], 0), CUDA_ERROR_INVALID_VALUE);
     assert_eq!(run(exactly, [1, 1, 1], [8, 8, 1], 0), CUDA_ERROR_INVALID_VALUE);
     // More shared memory, once it is asked for.
-    const MAX_DYNAMIC: CUfunction_attribute = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    const MAX_DYNAMIC: CUfunction_attribute =
+        CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     // SAFETY: handles and numbers.
     unsafe {
         ok(cuFuncSetAttribute(at_most, MAX_DYNAMIC, 100 << 10));
@@ -155,7 +157,11 @@ fn names_in_a_module() {
         ok(cuMemcpyDtoH_v2(param(&mut answer), address, 4));
         assert_eq!((size, answer), (4, 42));
         let function = kernel(module, "at_most_64");
-        ok(cuFuncGetAttribute(&mut value, CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, function));
+        ok(cuFuncGetAttribute(
+            &mut value,
+            CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+            function,
+        ));
         assert_eq!(value, 64);
         ok(cuFuncGetAttribute(&mut value, CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_PTX_VERSION, function));
         assert_eq!(value, 70);
@@ -166,7 +172,10 @@ fn names_in_a_module() {
         assert_eq!(value, 0);
         ok(cuModuleUnload(module));
         assert_eq!(cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
-        assert_eq!(cuFuncGetAttribute(&mut value, CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NUM_REGS, function), CUDA_ERROR_INVALID_HANDLE);
+        assert_eq!(
+            cuFuncGetAttribute(&mut value, CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_NUM_REGS, function),
+            CUDA_ERROR_INVALID_HANDLE
+        );
     }
 }
 

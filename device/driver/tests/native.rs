@@ -43,7 +43,10 @@ fn fake(flags: &[&str]) -> String {
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/fake_driver.rs");
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let mut command = Command::new(rustc);
-        command.args(["--edition=2024", "--crate-type=cdylib", "--crate-name=fake_driver", "-o"]).arg(&library).arg(source);
+        command
+            .args(["--edition=2024", "--crate-type=cdylib", "--crate-name=fake_driver", "-o"])
+            .arg(&library)
+            .arg(source);
         flags.iter().for_each(|flag| {
             command.args(["--cfg", flag]);
         });

@@ -148,9 +148,7 @@ pub fn launch(
     params: &mut [*mut c_void],
 ) -> CUresult {
     // SAFETY: each test passes the parameters of its kernel.
-    unsafe {
-        cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params.as_mut_ptr(), ptr::null_mut())
-    }
+    unsafe { cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, stream, params.as_mut_ptr(), ptr::null_mut()) }
 }
 
 /// The pointer that a launch takes for a parameter.
