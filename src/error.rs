@@ -1,6 +1,6 @@
 //! What ends the command early, and with which exit code.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 /// Result of the command's parts.
@@ -42,7 +42,8 @@ impl Error {
         let code = self.exit_code();
         if code != 0 {
             let style = anstyle::AnsiColor::Red.on_default().bold();
-            anstream::eprintln!("{style}error:{style:#} {self}");
+            // Where even that cannot be written, the exit code is all that is left to say.
+            let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {self}");
         }
         code
     }

@@ -114,6 +114,8 @@ fn usage_errors_end_with_2_and_say_what_to_do() {
         (&["--dtype", "f16"], "did you mean `f"),
         (&["--kernel", "addd"], "did you mean `add`"),
         (&["-n", "ten"], "not a number of elements"),
+        (&["-n", "-5"], "not a number of elements"),
+        (&["-n", "5\u{212a}"], "not a number of elements"),
         (&["-n", "1e13"], "At most"),
         (&["-n", "18446744073709551615"], "At most"),
         (&["--runs", "0"], "--runs"),
@@ -161,6 +163,8 @@ fn devices_and_ptx() {
         .stdout(contains("\"kind\": \"cpu\""));
     bare().arg("ptx").assert().success().stdout(contains(".visible .entry add_f32("));
     bare().args(["ptx", "add_i32"]).assert().success().stdout(contains("add_f32").not());
+    bare().args(["ptx", "add"]).assert().success().stdout(contains("add_f32").and(contains("add_i32")));
+    bare().args(["devices", "--device", "cpu"]).assert().success().stdout(contains("CPU device"));
     bare().args(["ptx", "add_i23"]).assert().code(2).stderr(contains("did you mean `add_i32`"));
 }
 
@@ -178,6 +182,21 @@ fn a_closed_pipe_is_no_error() {
     let output = Process::new("bash").args(["-c", &script]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "0");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn nowhere_to_write_is_no_panic() {
+    let full = || std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let run = |args: &[&str]| {
+        let mut command = Process::new(assert_cmd::cargo::cargo_bin("gridstride"));
+        command.args(args);
+        command
+    };
+    assert_eq!(run(&["--device", "cpu", "--grid", "0"]).stderr(full()).status().unwrap().code(), Some(2));
+    let output = run(&["ptx"]).stdout(full()).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
 }
 
 #[cfg(unix)]
