@@ -15,19 +15,3 @@ pub(crate) fn empty<'a, T>() -> &'a [T] {
     // SAFETY: aligned, not null, and of length 0, so that no byte of EMPTY is ever made a T.
     unsafe { core::slice::from_raw_parts(EMPTY.0.as_ptr().cast(), 0) }
 }
-
-/// The slice of two kernel parameters.
-///
-/// # Safety
-/// `pointer` and `len` must be those of one slice that is not written while the result lives. `pointer` may be `None`
-/// only where `len` is 0.
-#[inline(always)]
-#[must_use]
-pub unsafe fn slice<T>(pointer: Option<&[T; 0]>, len: usize) -> &[T] {
-    let Some(first) = pointer else { return empty() };
-    // SAFETY: by the caller; that no slice is longer is a rule of slices, which the optimiser does not know of itself.
-    unsafe {
-        core::hint::assert_unchecked(len <= isize::MAX as usize);
-        core::slice::from_raw_parts(first.as_ptr(), len)
-    }
-}

@@ -26,6 +26,7 @@ mod empty;
 pub mod misc;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
+mod parameters;
 pub mod thread;
 pub mod vector;
 pub mod warp;
@@ -42,5 +43,5 @@ pub mod prelude {
 /// What the code that macros write refers to. Not for use by name.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::empty::slice;
+    pub use crate::parameters::{AsWritten, Probe, one_parameter, slice};
 }

@@ -44,6 +44,52 @@ pub unsafe fn with_a_lifetime<'a>(x: &'a [u8], out: *mut u8) {
     unsafe { *out = first.copied().unwrap_or(0) };
 }
 
+/// Names that the entry point could have wanted for itself, patterns, and a keyword.
+///
+/// # Safety
+/// `out` must be valid for one write.
+#[kernel]
+#[allow(clippy::too_many_arguments)]
+pub unsafe fn r#loop(
+    x: &[u32],
+    x_len: u32,
+    p0: u32,
+    p0_len: &[u32],
+    (a, b): (u32, u32),
+    mut sum: u32,
+    _: u32,
+    _: u8,
+    out: *mut u32,
+) {
+    sum += x.iter().sum::<u32>() + x_len + p0 + p0_len.len() as u32 + a + b;
+    // SAFETY: by the caller.
+    unsafe { *out = sum };
+}
+
+/// # Safety
+/// None is needed.
+#[kernel]
+pub unsafe fn with_bounds<'a, 'b>(x: &'a [u8], y: &'b [u8])
+where
+    'a: 'b,
+{
+    let _shorter: &'b [u8] = if y.is_empty() { x } else { y };
+}
+
+/// A slice type that arrives through a macro is still two parameters.
+macro_rules! of_type {
+    ($name:ident, $slice:ty) => {
+        /// # Safety
+        /// `out` must be valid for one write.
+        #[kernel]
+        pub unsafe fn $name(x: $slice, out: *mut usize) {
+            // SAFETY: by the caller.
+            unsafe { *out = x.len() };
+        }
+    };
+}
+of_type!(through_a_macro, &[f32]);
+
 #[gpu_only]
 fn only_there(value: u32) -> u32 {
     value + 1
@@ -67,6 +113,16 @@ fn a_kernel_is_an_ordinary_function_on_the_host() {
     // SAFETY: one byte is there.
     unsafe { with_a_lifetime(&[], &raw mut byte) };
     assert_eq!(byte, 0);
+    let mut sum = 0;
+    // SAFETY: one number is there.
+    unsafe { r#loop(&[1, 2], 10, 100, &[7], (1000, 2000), 10_000, 0, 0, &raw mut sum) };
+    assert_eq!(sum, 13_114);
+    let mut len = 0;
+    // SAFETY: one number is there.
+    unsafe { through_a_macro(&[1.0], &raw mut len) };
+    assert_eq!(len, 1);
+    // SAFETY: nothing is asked for.
+    unsafe { with_bounds(&[], &[]) };
 }
 
 #[test]

@@ -7,10 +7,11 @@
 //!                              out: *mut f32)            the rest pass through
 //! ```
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, ItemFn, Pat, ReturnType, Signature, Type, TypeReference};
+use syn::{Error, FnArg, Ident, ItemFn, Lifetime, ReturnType, Signature, Type, TypeReference};
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !args.is_empty() {
@@ -18,17 +19,15 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     }
     let function: ItemFn = syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
     check_signature(&function.sig)?;
-    let params = function.sig.inputs.iter().map(Param::of).collect::<Result<Vec<_>, _>>()?;
+    let params = function.sig.inputs.iter().enumerate().map(Param::of).collect::<Result<Vec<_>, _>>()?;
 
     let name = &function.sig.ident;
-    let export = name.to_string();
+    let export = name.unraw().to_string();
     let declarations = params.iter().map(Param::declaration);
     let arguments = params.iter().map(Param::argument);
-    let copy_checks = params.iter().map(|param| {
-        let ty = param.ty;
-        quote_spanned!(ty.span() => let _ = __kernel_parameter_is_copy::<#ty>;)
-    });
+    let checks = params.iter().map(Param::checks);
     let lifetimes = &function.sig.generics;
+    let bounds = &lifetimes.where_clause;
     Ok(quote! {
         #[cfg_attr(target_arch = "nvptx64", inline(always))]
         #function
@@ -36,20 +35,24 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
         const _: () = {
             fn __kernel_parameter_is_copy<T: ::core::marker::Copy>() {}
             #[allow(unused)]
-            fn __check #lifetimes () {
-                #(#copy_checks)*
+            fn __check #lifetimes () #bounds {
+                use ::cuda_std::__private::AsWritten as _;
+                #(#checks)*
             }
 
             #[cfg(target_arch = "nvptx64")]
             #[unsafe(export_name = #export)]
-            #[allow(improper_ctypes_definitions, non_snake_case)]
-            unsafe extern "ptx-kernel" fn __entry #lifetimes (#(#declarations),*) {
+            #[allow(improper_ctypes_definitions)]
+            unsafe extern "ptx-kernel" fn __entry #lifetimes (#(#declarations),*) #bounds {
                 // SAFETY: the host that launches the kernel keeps the function's own promises.
                 unsafe { #name(#(#arguments),*) }
             }
         };
     })
 }
+
+const GENERIC: &str = "a kernel cannot be generic: an entry point exists only for types that are named. \
+                       Write a generic function and one kernel for each type that calls it";
 
 fn check_signature(sig: &Signature) -> Result<(), Error> {
     if sig.unsafety.is_none() {
@@ -70,9 +73,7 @@ fn check_signature(sig: &Signature) -> Result<(), Error> {
         return Err(Error::new_spanned(variadic, "a kernel takes a fixed number of parameters"));
     }
     if let Some(param) = sig.generics.params.iter().find(|p| !matches!(p, syn::GenericParam::Lifetime(_))) {
-        let message = "a kernel cannot be generic: an entry point exists only for types that are named. \
-                       Write a generic function and one kernel for each type that calls it";
-        return Err(Error::new_spanned(param, message));
+        return Err(Error::new_spanned(param, GENERIC));
     }
     if let ReturnType::Type(_, ty) = &sig.output {
         let message = "a kernel returns nothing: write results through a `*mut T` parameter";
@@ -83,64 +84,62 @@ fn check_signature(sig: &Signature) -> Result<(), Error> {
 
 /// A parameter of the kernel.
 struct Param<'a> {
-    name: syn::Ident,
+    /// Of the entry's parameter. Numbered: the function's own names may be patterns, or those that the lengths would take.
+    name: Ident,
     ty: &'a Type,
-    /// `Some(element)` for `&[element]`.
-    slice_of: Option<&'a Type>,
-    lifetime: Option<&'a syn::Lifetime>,
+    /// Element and lifetime of `&[element]`.
+    slice: Option<(&'a Type, Option<&'a Lifetime>)>,
 }
 
 impl<'a> Param<'a> {
-    fn of(input: &'a FnArg) -> Result<Self, Error> {
+    fn of((index, input): (usize, &'a FnArg)) -> Result<Self, Error> {
         let typed = match input {
             FnArg::Typed(typed) => typed,
             FnArg::Receiver(receiver) => {
                 return Err(Error::new_spanned(receiver, "a kernel is a free function: it cannot take `self`"));
             }
         };
-        let name = match &*typed.pat {
-            Pat::Ident(pat) => pat.ident.clone(),
-            Pat::Wild(pat) => syn::Ident::new("_unused", pat.span()),
-            other => {
-                return Err(Error::new_spanned(other, "a kernel parameter is a plain name"));
-            }
-        };
-        let name = syn::Ident::new(name.to_string().trim_start_matches("r#"), Span::mixed_site());
-        let ty = &*typed.ty;
-        let mut slice_of = None;
-        let mut lifetime = None;
-        if let Type::Reference(TypeReference { mutability, elem, lifetime: named, .. }) = ty {
+        if let Some(attr) = typed.attrs.iter().find(|attr| attr.path().is_ident("cfg")) {
+            let message = "a kernel has the same parameters in every build: put the `#[cfg]` on the kernel";
+            return Err(Error::new_spanned(attr, message));
+        }
+        let ty = bare(&typed.ty);
+        let mut slice = None;
+        if let Type::ImplTrait(_) = ty {
+            return Err(Error::new_spanned(ty, GENERIC));
+        }
+        if let Type::Reference(TypeReference { mutability, elem, lifetime, .. }) = ty {
             if mutability.is_some() {
                 let message = "all threads of the launch would hold this `&mut` at once: take `*mut T` \
                                (and a length where it is needed) instead";
                 return Err(Error::new_spanned(ty, message));
             }
-            match &**elem {
-                Type::Slice(slice) => slice_of = Some(&*slice.elem),
+            match bare(elem) {
+                Type::Slice(of) => slice = Some((&*of.elem, lifetime.as_ref())),
                 Type::TraitObject(_) => {
                     return Err(Error::new_spanned(ty, "a vtable of the host means nothing on the GPU"));
                 }
+                Type::ImplTrait(_) => return Err(Error::new_spanned(elem, GENERIC)),
                 Type::Path(path) if path.path.is_ident("str") => {
                     return Err(Error::new_spanned(ty, "`&str` has no agreed layout here: take `&[u8]`"));
                 }
                 _ => {}
             }
-            lifetime = named.as_ref();
         }
-        Ok(Self { name, ty, slice_of, lifetime })
+        Ok(Self { name: format_ident!("p{index}"), ty, slice })
     }
 
-    fn length(&self) -> syn::Ident {
+    fn length(&self) -> Ident {
         format_ident!("{}_len", self.name)
     }
 
     fn declaration(&self) -> TokenStream {
-        let Self { name, ty, lifetime, .. } = self;
-        match self.slice_of {
+        let Self { name, ty, .. } = self;
+        match self.slice {
             // A reference, not a pointer: that is what gives the parameter `noalias readonly` and its alignment, hence
             // `ld.global.nc`. Zero elements, so that the type promises nothing of an empty slice's pointer; an `Option`,
             // because that pointer may be null.
-            Some(element) => {
+            Some((element, lifetime)) => {
                 let length = self.length();
                 quote!(#name: ::core::option::Option<& #lifetime [#element; 0]>, #length: usize)
             }
@@ -150,13 +149,31 @@ impl<'a> Param<'a> {
 
     fn argument(&self) -> TokenStream {
         let name = &self.name;
-        match self.slice_of {
-            Some(_) => {
-                let length = self.length();
-                // SAFETY of the generated code: the host passed the pointer and length of one slice.
-                quote!(::cuda_std::__private::slice(#name, #length))
-            }
-            None => quote!(#name),
+        if self.slice.is_none() {
+            return quote!(#name);
         }
+        // SAFETY of the generated code: the host passed the pointer and length of one slice.
+        let length = self.length();
+        quote!(::cuda_std::__private::slice(#name, #length))
+    }
+
+    /// What only the type checker can tell: `Copy`, and no slice that a `type` or a macro hid from [`Param::of`].
+    fn checks(&self) -> TokenStream {
+        let ty = self.ty;
+        let copy = quote_spanned!(ty.span() => let _ = __kernel_parameter_is_copy::<#ty>;);
+        if self.slice.is_some() {
+            return copy;
+        }
+        let one = quote_spanned!(ty.span() => ::cuda_std::__private::one_parameter(::cuda_std::__private::Probe::<#ty>::shape()););
+        quote!(#copy #one)
+    }
+}
+
+/// A type without the parentheses, visible or not, that a macro's `$t:ty` leaves around it.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => bare(&group.elem),
+        Type::Paren(paren) => bare(&paren.elem),
+        _ => ty,
     }
 }
