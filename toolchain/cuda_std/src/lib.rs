@@ -21,6 +21,8 @@
 //! ```
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
+// For LLVM intrinsics that return a value and a predicate; `cuda_builder` lets device crates use features.
+#![cfg_attr(target_arch = "nvptx64", feature(abi_unadjusted))]
 
 mod empty;
 pub mod misc;

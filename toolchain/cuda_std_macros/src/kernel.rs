@@ -7,7 +7,7 @@
 //!                              out: *mut f32)            the rest pass through
 //! ```
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -26,6 +26,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     let declarations = params.iter().map(Param::declaration);
     let arguments = params.iter().map(Param::argument);
     let checks = params.iter().map(Param::checks);
+    let alignments = params.iter().filter_map(Param::alignment);
     let lifetimes = &function.sig.generics;
     let bounds = &lifetimes.where_clause;
     Ok(quote! {
@@ -39,6 +40,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
                 use ::cuda_std::__private::AsWritten as _;
                 #(#checks)*
             }
+            #(#alignments)*
 
             #[cfg(target_arch = "nvptx64")]
             #[unsafe(export_name = #export)]
@@ -167,6 +169,28 @@ impl<'a> Param<'a> {
         let one = quote_spanned!(ty.span() => ::cuda_std::__private::one_parameter(::cuda_std::__private::Probe::<#ty>::shape()););
         quote!(#copy #one)
     }
+
+    /// The compiler stops with an internal error where a kernel parameter is aligned to more than 16 bytes; this says why
+    /// before it does. Not for types that name a lifetime, which a `const` cannot: those are references, nearly always.
+    fn alignment(&self) -> Option<TokenStream> {
+        let ty = self.ty;
+        if self.slice.is_some() || names_a_lifetime(quote!(#ty)) {
+            return None;
+        }
+        let message = "a kernel parameter is aligned to 16 bytes at most: pass a pointer to this type instead";
+        Some(
+            quote_spanned!(ty.span() => const _: () = ::core::assert!(::core::mem::align_of::<#ty>() <= 16, #message);),
+        )
+    }
+}
+
+/// Whether the tokens name a lifetime.
+fn names_a_lifetime(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => punct.as_char() == '\'',
+        TokenTree::Group(group) => names_a_lifetime(group.stream()),
+        _ => false,
+    })
 }
 
 /// A type without the parentheses, visible or not, that a macro's `$t:ty` leaves around it.

@@ -20,7 +20,10 @@ use proc_macro::TokenStream;
 /// | integers, floats, `bool`, `char` | one of that width | the value |
 /// | `*const T`, `*mut T`, `&T` | one `.u64` | the device pointer |
 /// | `&[T]` | two: pointer, then length in elements | pointer and length, as two arguments |
-/// | `#[repr(C)]` structs, arrays | one block of their size and alignment | the value |
+/// | `#[repr(C)]` structs, arrays, `u128` | one block of their size and alignment, 16 at most | the value |
+/// | `()` and other types of size 0 | none | nothing |
+///
+/// A slice must be written as one: behind a `type` of another name it is refused. Parameters may be patterns.
 ///
 /// Every parameter must be `Copy`. Data that the kernel writes comes as `*mut T`: all threads share it, so a `&mut [T]`
 /// would promise what a launch cannot keep, and is refused.
@@ -34,7 +37,8 @@ use proc_macro::TokenStream;
 /// # Refused
 ///
 /// Functions that are not `unsafe`, return something, are generic, `async`, `const` or variadic, take `self`, take
-/// `&mut`, or name an ABI of their own.
+/// `&mut`, `&str` or `&dyn`, have a `#[cfg]` on a parameter, or name an ABI of their own. A kernel is a free function, not one
+/// of an `impl`.
 #[proc_macro_attribute]
 pub fn kernel(args: TokenStream, item: TokenStream) -> TokenStream {
     kernel::expand(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()

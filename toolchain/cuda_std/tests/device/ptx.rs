@@ -1,0 +1,137 @@
+//! What the compiler makes of the fixtures: parameters, loads, loops, barriers. Lost without a wrong result, if at all.
+
+use std::io::Write;
+use std::process::Command;
+
+use crate::PTX;
+
+/// Header and body of an entry point.
+fn entry(name: &str) -> (&'static str, &'static str) {
+    let start = PTX.find(&format!(".visible .entry {name}(")).unwrap_or_else(|| panic!("no entry {name}"));
+    let text = &PTX[start..];
+    text[..text.find("\n}").unwrap()].split_once("\n{").unwrap()
+}
+
+/// The types of an entry's parameters, without what differs in pointers only by alignment.
+fn parameters(name: &str) -> Vec<String> {
+    let params = entry(name).0.lines().filter_map(|line| line.trim().strip_prefix(".param "));
+    let param = |line: &str| {
+        let line = line.trim_end_matches(',');
+        let at = line.rfind(&format!("{name}_param_")).unwrap();
+        let (ty, name) = (line[..at].trim(), &line[at..]);
+        let array = name.find('[').map_or("", |at| &name[at..]);
+        format!("{}{array}", ty.split(" .ptr").next().unwrap())
+    };
+    params.map(param).collect()
+}
+
+#[test]
+fn every_parameter_is_passed_as_the_table_says() {
+    let scalars = [".u8", ".u16", ".u32", ".u64", ".f32", ".f64", ".u8", ".u32", ".u64", ".u64"];
+    assert_eq!(parameters("scalars"), scalars);
+    let blocks = [
+        ".align 8 .b8[24]",
+        ".align 16 .b8[16]",
+        ".f32",
+        ".align 4 .b8[4]",
+        ".align 2 .b8[6]",
+        ".align 16 .b8[16]",
+        ".u64",
+    ];
+    assert_eq!(parameters("blocks"), blocks);
+    // Two slices of two parameters, a tuple, a number, a pointer.
+    assert_eq!(parameters("slices"), [".u64", ".u64", ".u64", ".u64", ".u64", ".align 4 .b8[8]", ".u64"]);
+    assert_eq!(parameters("pointers"), [".u64"; 4]);
+    assert_eq!(parameters("through_a_macro"), [".u64"; 3]);
+    // A keyword's entry has the name without `r#`.
+    assert_eq!(parameters("loop"), [".u64"]);
+}
+
+#[test]
+fn slices_are_read_only_memory_with_their_alignment() {
+    let (header, body) = entry("twice");
+    assert!(header.contains(".ptr .align 4 twice_param_0"), "{header}");
+    assert!(body.contains("ld.global.nc.b32"), "{body}");
+    let (_, body) = entry("shared_counters");
+    assert!(body.contains("ld.global.b32") && !body.contains(".nc"), "{body}");
+}
+
+/// The instructions of the block that ends in a branch back to its own start.
+fn loop_of(name: &str) -> Vec<&'static str> {
+    // Line tables put labels and marks of their own between the instructions.
+    let is_code = |line: &&str| !line.is_empty() && !line.starts_with(".loc") && !line.starts_with("$L__tmp");
+    let lines: Vec<&str> = entry(name).1.lines().map(str::trim).filter(is_code).collect();
+    for (start, line) in lines.iter().enumerate() {
+        let Some(label) = line.strip_suffix(':') else { continue };
+        let block = lines[start + 1..].iter().take_while(|line| !line.ends_with(':'));
+        let mut block: Vec<&str> = block.copied().collect();
+        if let Some(end) = block.iter().position(|line| line.contains(&format!("bra \t{label};"))) {
+            block.truncate(end + 1);
+            return block;
+        }
+    }
+    panic!("no loop in {}", entry(name).1)
+}
+
+#[test]
+fn a_grid_stride_loop_is_tight() {
+    for name in ["twice", "count_up", "visits"] {
+        let body = loop_of(name);
+        let count = |what: &str| body.iter().filter(|line| line.starts_with(what)).count();
+        let text = body.join("\n");
+        assert_eq!((count("setp"), count("@")), (1, 1), "one comparison and one branch:\n{text}");
+        assert_eq!(
+            count("call") + count("div") + count("rem") + count("mul") + count("selp") + count("min"),
+            0,
+            "{text}"
+        );
+    }
+    assert!(loop_of("twice").len() <= 10, "{}", loop_of("twice").join("\n"));
+}
+
+#[test]
+fn ranges_of_indices_make_checks_unnecessary() {
+    let (_, body) = entry("in_range");
+    assert!(!body.contains("setp") && !body.contains("call"), "{body}");
+}
+
+#[test]
+fn bounds_checks_leave_the_path_that_passes_them() {
+    let (_, body) = entry("out_of_bounds");
+    // The failing path is behind the `ret` of the passing one, and needs no text to be formatted.
+    assert!(body.find("ret;").unwrap() < body.find("panic_bounds_check").unwrap(), "{body}");
+    assert!(!PTX.contains("core3fmt"), "formatting code is in the module");
+    assert!(PTX.contains("__assertfail"));
+}
+
+#[test]
+fn barriers_and_votes_are_neither_copied_nor_moved() {
+    let count = |name: &str, what: &str| entry(name).1.lines().filter(|line| line.trim().starts_with(what)).count();
+    assert_eq!(count("between_two_branches", "bar.sync"), 1);
+    assert_eq!(count("vote_between_branches", "vote.sync"), 1);
+    assert_eq!(count("counts", "bar.red"), 3);
+    for fence in ["membar.cta", "membar.gl", "membar.sys", "nanosleep.u32"] {
+        assert_eq!(count("fences", fence), if fence == "membar.gl" { 2 } else { 1 }, "{fence}");
+    }
+}
+
+#[test]
+fn visible_functions_are_kept() {
+    assert!(PTX.contains(".visible .func  (.param .b32 func_retval0) fixture_helper("));
+}
+
+/// NVIDIA's assembler, where there is one.
+#[test]
+fn ptxas_takes_it() {
+    let mut skipped = String::new();
+    let file = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixtures.ptx");
+    std::fs::write(&file, &*PTX).unwrap();
+    for arch in ["sm_75", "sm_90"] {
+        match Command::new("ptxas").arg(format!("-arch={arch}")).arg(&file).args(["-o", "/dev/null"]).output() {
+            Ok(output) => assert!(output.status.success(), "{arch}: {}", String::from_utf8_lossy(&output.stderr)),
+            Err(error) => skipped += &format!("NOT RUN: ptxas -arch={arch}: {error}\n"),
+        }
+    }
+    // Not through `eprint!`, which the test harness keeps to itself.
+    std::io::stderr().write_all(skipped.as_bytes()).unwrap();
+}
