@@ -21,6 +21,14 @@ pub enum Error {
     /// No entry point of that name in the PTX.
     #[error("the PTX has no kernel `{name}`{} (known: {known})", .nearest.as_ref().map_or(String::new(), |n| format!(": did you mean `{n}`?")))]
     NoEntry { name: String, nearest: Option<String>, known: String },
+    /// The user asked for something that cannot be, in a verb's own words.
+    #[allow(dead_code, reason = "verbs to come use it")]
+    #[error("{0}")]
+    Usage(String),
+    /// Something went wrong, in a verb's own words.
+    #[allow(dead_code, reason = "verbs to come use it")]
+    #[error("{0}")]
+    Failed(String),
 }
 
 impl Error {
@@ -30,7 +38,7 @@ impl Error {
         use gridstride_cpu::Error as Host;
         match self {
             Self::Host(Host::Shape(_) | Host::NoKernel { .. } | Host::NoDtype { .. } | Host::TooLarge { .. }) => 2,
-            Self::NoEntry { .. } => 2,
+            Self::NoEntry { .. } | Self::Usage(_) => 2,
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             _ => 1,
         }

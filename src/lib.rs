@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Cli, Verb};
+use crate::args::Cli;
 
 /// The project's kernels, as PTX.
 pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/gridstride.ptx"));
@@ -30,11 +30,9 @@ pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/gridstride.ptx"));
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install();
-    let result = match cli.verb {
+    let result = match &cli.verb {
         None => verb::compare::run(&cli.compare),
-        Some(Verb::Compare(args)) => verb::compare::run(&args),
-        Some(Verb::Devices(args)) => verb::devices::run(&args),
-        Some(Verb::Ptx(args)) => verb::ptx::run(&args),
+        Some(verb) => verb.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

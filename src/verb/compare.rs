@@ -1,18 +1,67 @@
 //! `gridstride compare`: one thread against a full grid.
 
-use gridstride_cpu::{Choice, Device, Dimensions, LaunchShape, Module, Plan, compare, kernels};
+use gridstride_cpu::{Choice, Device, Dimensions, Dtype, LaunchShape, Module, Plan, Runs, compare, kernels};
 
-use crate::args::CompareArgs;
+use crate::args::{DeviceArg, Elements, OutputArgs, kernel_name};
 use crate::error::Result;
 use crate::output::Output;
 use crate::progress::Bar;
 use crate::{PTX, report};
 
+/// Launch a kernel as one thread and as a full grid, measure both properly, and say why they differ (the default)
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// Elements: 10000000, 10_000_000, 1e7, 10M and 2^24 are all understood
+    #[arg(short = 'n', long, default_value = "10_000_000", value_name = "N", allow_negative_numbers = true)]
+    pub elements: Elements,
+    /// Kernel to launch
+    #[arg(long, default_value = "add", value_parser = kernel_name, value_name = "NAME")]
+    pub kernel: String,
+    /// Element type: f32, f64 or i32
+    #[arg(long, default_value = "f32", value_name = "TYPE")]
+    pub dtype: Dtype,
+    /// Blocks of the second launch: 64, 16x16 or 8x8x4 [default: what suits the device]
+    #[arg(long, value_name = "BLOCKS")]
+    pub grid: Option<Dimensions>,
+    /// Threads a block of the second launch [default: 256]
+    #[arg(long, value_name = "THREADS")]
+    pub block: Option<Dimensions>,
+    /// Leave out the launch as one thread
+    #[arg(long)]
+    pub no_single: bool,
+    /// Timed runs of each launch [default: 10, and fewer of a launch with which they would take more than 2 s]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "COUNT")]
+    pub runs: Option<u32>,
+    /// Runs before anything is timed [default: 2, and fewer likewise]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(0..=10_000), value_name = "COUNT")]
+    pub warmup: Option<u32>,
+    /// Seed of the random inputs
+    #[arg(long, default_value_t = 42, value_name = "NUMBER")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub device: DeviceArg,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl Args {
+    /// How often to run: as asked for, whatever it takes, or as a reader has patience for.
+    #[must_use]
+    pub fn runs(&self) -> Runs {
+        let default = Runs::default();
+        Runs {
+            warmup: self.warmup.unwrap_or(default.warmup),
+            timed: self.runs.unwrap_or(default.timed),
+            patience: if self.warmup.is_none() && self.runs.is_none() { default.patience } else { None },
+        }
+    }
+}
+
 /// Runs the verb.
 ///
 /// # Errors
 /// See [`crate::Error`]; nothing is written then.
-pub fn run(args: &CompareArgs) -> Result<()> {
+pub fn run(args: &Args) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
     let kernel = kernels::find(&args.kernel)?;
     let device = Device::open(args.device.device.map(Choice::from))?;
@@ -30,7 +79,7 @@ pub fn run(args: &CompareArgs) -> Result<()> {
 }
 
 /// The shape that is compared with one thread: as asked for, the rest as suits the device.
-fn second_shape(args: &CompareArgs, full: LaunchShape) -> LaunchShape {
+fn second_shape(args: &Args, full: LaunchShape) -> LaunchShape {
     match (args.grid, args.block) {
         (None, None) => full,
         (Some(Dimensions(grid)), Some(Dimensions(block))) => LaunchShape { grid, block },
@@ -41,5 +90,20 @@ fn second_shape(args: &CompareArgs, full: LaunchShape) -> LaunchShape {
             let blocks = full.threads().div_ceil(threads);
             LaunchShape { grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1], block }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::Parser;
+
+    #[test]
+    fn asking_for_runs_gets_them() {
+        let runs = |args: &[&str]| Cli::try_parse_from(args).unwrap().compare.runs();
+        assert_eq!(runs(&["gridstride"]), Runs::default());
+        assert_eq!(runs(&["gridstride", "--runs", "30"]), Runs { warmup: 2, timed: 30, patience: None });
+        assert_eq!(runs(&["gridstride", "--warmup", "0"]), Runs { warmup: 0, timed: 10, patience: None });
     }
 }

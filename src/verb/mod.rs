@@ -1,5 +1,42 @@
-//! What the command can do, one file a verb.
+//! What the command can do, one file a verb: its options as `Args`, what it does as `run`.
+//!
+//! To add one: the file, its `mod` line, and its line in [`verbs!`]. The first line of the doc comment of its `Args` is what
+//! `--help` says of it.
 
 pub mod compare;
 pub mod devices;
 pub mod ptx;
+
+use clap::Subcommand;
+
+use crate::error::Result;
+
+/// The verbs as one type that clap reads and [`main`](crate::main) runs.
+macro_rules! verbs {
+    ($($verb:ident => $file:ident,)*) => {
+        /// A verb with its options.
+        #[derive(Debug, Subcommand)]
+        pub enum Verb {
+            $($verb($file::Args),)*
+        }
+
+        impl Verb {
+            /// Runs it.
+            ///
+            /// # Errors
+            /// See [`crate::Error`].
+            pub fn run(&self) -> Result<()> {
+                match self {
+                    $(Self::$verb(args) => $file::run(args),)*
+                }
+            }
+        }
+    };
+}
+
+// In the order in which `--help` lists them.
+verbs! {
+    Compare => compare,
+    Devices => devices,
+    Ptx => ptx,
+}

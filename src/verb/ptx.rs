@@ -1,17 +1,28 @@
 //! `gridstride ptx`: the kernels as the device gets them.
 
+use std::path::PathBuf;
+
 use gridstride_cpu::kernels;
 
 use crate::PTX;
-use crate::args::PtxArgs;
 use crate::error::{Error, Result};
 use crate::output::Output;
+
+/// Print the kernels' PTX, all of it or one kernel's
+#[derive(Debug, Clone, clap::Args)]
+pub struct Args {
+    /// Kernel to print, add for example, or one entry point of it, add_f32 [default: the whole module]
+    pub kernel: Option<String>,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
 
 /// Runs the verb.
 ///
 /// # Errors
 /// [`Error::NoEntry`] for a name that is not there.
-pub fn run(args: &PtxArgs) -> Result<()> {
+pub fn run(args: &Args) -> Result<()> {
     let text = match &args.kernel {
         None => PTX.to_owned(),
         Some(name) => kernel(PTX, name)?,
