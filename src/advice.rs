@@ -226,7 +226,7 @@ fn cpu_device(comparison: &Comparison) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::sample;
+    use crate::findings::sample;
 
     fn with_last(shape: LaunchShape) -> Comparison {
         let mut comparison = sample::gpu();

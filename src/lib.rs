@@ -9,6 +9,7 @@
 mod advice;
 mod args;
 mod error;
+mod findings;
 mod interrupt;
 mod output;
 mod progress;

@@ -74,6 +74,10 @@ pub enum Format {
     Json,
     /// One row a launch
     Csv,
+    /// For issues and notes
+    Markdown,
+    /// One page that needs nothing from elsewhere
+    Html,
 }
 
 /// The name of a kernel there is, as a value of an option; else a message with the nearest.

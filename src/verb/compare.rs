@@ -75,7 +75,7 @@ pub fn run(args: &Args) -> Result<()> {
     let bar = Bar::new("preparing");
     let comparison = compare(&device, &module, &plan, &bar)?;
     drop(bar);
-    output.write(&report::of(args.output.format).comparison(&comparison))
+    output.write(&report::write(args.output.format, &comparison))
 }
 
 /// The shape that is compared with one thread: as asked for, the rest as suits the device.

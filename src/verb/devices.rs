@@ -4,6 +4,7 @@ use gridstride_cpu::{Choice, Device};
 
 use crate::args::{DeviceArg, OutputArgs};
 use crate::error::Result;
+use crate::findings::devices::Devices;
 use crate::output::Output;
 use crate::report;
 
@@ -23,5 +24,5 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
     let devices = Device::list(args.device.device.map(Choice::from))?;
-    output.write(&report::of(args.output.format).devices(&devices))
+    output.write(&report::write(args.output.format, &Devices(devices)))
 }
