@@ -106,6 +106,30 @@ pub enum Error {
         /// Elements that fit.
         most: u64,
     },
+    /// Buffers do not fit.
+    #[error("the buffers need {} of {place}, and {} are free", binary(*.needed), binary(*.free))]
+    NoRoom {
+        /// Bytes that they need.
+        needed: u64,
+        /// Whose memory.
+        place: String,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// A text is not PTX.
+    #[error("this is not PTX that can be read: {reason}")]
+    NotPtx {
+        /// What is wrong, and where.
+        reason: String,
+    },
+    /// The arguments are not those of the kernel.
+    #[error("the arguments do not fit `{kernel}`: {reason}")]
+    Arguments {
+        /// The kernel.
+        kernel: String,
+        /// What does not fit.
+        reason: String,
+    },
     /// The kernel gave a wrong result.
     #[error("`{kernel}` as {shape} gave a wrong result: {detail}")]
     Wrong {

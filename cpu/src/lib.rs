@@ -7,11 +7,13 @@
 //!       Prepared + LaunchShape -- Bench::measure --> Measured (timings, verdict)     two of them --> Comparison
 //! ```
 
+pub mod array;
 mod compare;
 mod copy;
 mod device;
 mod dtype;
 mod error;
+pub mod foreign;
 pub mod kernels;
 mod measure;
 mod memory;
@@ -26,6 +28,6 @@ pub use dtype::Dtype;
 pub use error::{Error, Result};
 pub use gridstride_driver::{Choice, Counters, Kind};
 pub use measure::{Bench, Measured, Naive, Progress, Runs, Timing};
-pub use module::Module;
+pub use module::{KernelFacts, Module};
 pub use shape::{Dimensions, LaunchShape, ParseShapeError, ShapeError};
 pub use stats::Samples;

@@ -35,7 +35,7 @@ impl Default for Runs {
 
 impl Runs {
     /// Warm-ups and timed runs of a launch that takes `each`. Warm-ups get a quarter of the patience.
-    fn affordable(&self, each: Duration) -> (u32, u32) {
+    pub(crate) fn affordable(&self, each: Duration) -> (u32, u32) {
         let Some(patience) = self.patience else { return (self.warmup, self.timed.max(1)) };
         let fit = |time: Duration| {
             let runs = time.as_nanos() / each.as_nanos().max(1);

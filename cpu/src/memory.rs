@@ -24,6 +24,21 @@ pub(crate) fn check(kernel: &dyn Kernel, device: &Device, dtype: Dtype, n: u64) 
     fits(n, available, "host memory".to_owned(), |n| on_device(n).saturating_mul(copies))
 }
 
+/// Checks that buffers of `bytes` in all fit the device, and the host with `copies` of them there.
+///
+/// # Errors
+/// [`Error::NoRoom`], with the sizes.
+pub(crate) fn check_room(device: &Device, bytes: u64, copies: u64) -> Result<()> {
+    let room = |needed: u64, free: u64, place: String| {
+        if needed <= free { Ok(()) } else { Err(Error::NoRoom { needed, place, free }) }
+    };
+    room(bytes, device.free_memory()?, place(device.facts()))?;
+    // The memory of the CPU device is the host's.
+    let copies = copies + u64::from(!device.facts().is_gpu());
+    let Some(available) = available_on_host() else { return Ok(()) };
+    room(bytes.saturating_mul(copies), available, "host memory".to_owned())
+}
+
 fn place(facts: &Facts) -> String {
     match facts.kind {
         Kind::Gpu => format!("the memory of {}", facts.name),

@@ -40,12 +40,70 @@ impl Module {
     /// # Errors
     /// [`Error::Driver`] when there is no such entry point or the driver refuses the launch.
     pub unsafe fn launch(&self, device: &Device, entry: &str, shape: LaunchShape, args: &[*mut c_void]) -> Result<()> {
-        let function =
-            self.inner.get_function(entry).map_err(|e| Error::driver("finding the kernel in the module", e))?;
+        // SAFETY: by the caller.
+        unsafe { self.launch_shared(device, entry, shape, 0, args) }
+    }
+
+    /// [`Module::launch`] with `shared` bytes of dynamic shared memory a block.
+    ///
+    /// # Safety
+    /// As for [`Module::launch`].
+    ///
+    /// # Errors
+    /// As for [`Module::launch`].
+    pub unsafe fn launch_shared(
+        &self,
+        device: &Device,
+        entry: &str,
+        shape: LaunchShape,
+        shared: u32,
+        args: &[*mut c_void],
+    ) -> Result<()> {
+        let function = self.function(entry)?;
+        if shared > USUAL_SHARED {
+            allow_shared(&function, shared)?;
+        }
         let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
         // SAFETY: by the caller.
-        unsafe { device.stream.launch(&function, (gx, gy, gz), (bx, by, bz), 0, args) }
+        unsafe { device.stream.launch(&function, (gx, gy, gz), (bx, by, bz), shared, args) }
             .map_err(|e| Error::driver("launching the kernel", e))
+    }
+
+    /// What the device needs for a thread and a block of a kernel, and how many blocks of a shape a multiprocessor holds.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] when there is no such entry point.
+    pub fn kernel_facts(&self, entry: &str, shape: LaunchShape, shared: u32) -> Result<KernelFacts> {
+        use cust::function::FunctionAttribute as A;
+        let function = self.function(entry)?;
+        let ask = |attribute| {
+            let value =
+                function.get_attribute(attribute).map_err(|e| Error::driver("asking for a kernel's needs", e))?;
+            Ok::<_, Error>(u32::try_from(value).unwrap_or(0))
+        };
+        let threads = i32::try_from(shape.threads_per_block()).unwrap_or(i32::MAX);
+        let mut blocks = 0;
+        // SAFETY: a valid place for the answer and a function of a loaded module.
+        let code = unsafe {
+            cust::sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &raw mut blocks,
+                function.to_raw(),
+                threads,
+                shared as usize,
+            )
+        };
+        let known = code == cust::sys::cudaError_enum::CUDA_SUCCESS;
+        Ok(KernelFacts {
+            registers: ask(A::NumRegisters)?,
+            static_shared: ask(A::SharedMemorySizeBytes)?,
+            local_bytes: ask(A::LocalSizeBytes)?,
+            max_threads: ask(A::MaxThreadsPerBlock)?,
+            blocks_per_multiprocessor: known.then(|| u32::try_from(blocks).unwrap_or(0)),
+        })
+    }
+
+    fn function(&self, entry: &str) -> Result<cust::function::Function<'_>> {
+        self.inner.get_function(entry).map_err(|e| Error::driver("finding the kernel in the module", e))
     }
 
     /// How long loading took: on a GPU, the driver's compilation of the PTX, unless its cache had it.
@@ -53,6 +111,41 @@ impl Module {
     pub fn loaded_in(&self) -> Duration {
         self.loaded_in
     }
+}
+
+/// What the device needs for a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// Registers a thread. The CPU device has no allocation of registers: there it is an upper estimate from the PTX.
+    pub registers: u32,
+    /// Bytes of shared memory a block that the kernel declares.
+    pub static_shared: u32,
+    /// Bytes of local memory a thread.
+    pub local_bytes: u32,
+    /// Threads a block at most.
+    pub max_threads: u32,
+    /// Blocks of the shape that a multiprocessor holds at a time, if the driver says so.
+    pub blocks_per_multiprocessor: Option<u32>,
+}
+
+/// Bytes of shared memory a block that every device gives without being asked.
+const USUAL_SHARED: u32 = 48 << 10;
+
+fn allow_shared(function: &cust::function::Function<'_>, shared: u32) -> Result<()> {
+    use cust::sys::CUfunction_attribute_enum as A;
+    let bytes = i32::try_from(shared).unwrap_or(i32::MAX);
+    // SAFETY: a function of a loaded module; the attribute is a number.
+    let code = unsafe {
+        cust::sys::cuFuncSetAttribute(function.to_raw(), A::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
+    };
+    if code == cust::sys::cudaError_enum::CUDA_SUCCESS {
+        return Ok(());
+    }
+    let detail = gridstride_driver::last_error_detail().map_or(String::new(), |detail| format!(" ({detail})"));
+    Err(Error::Driver {
+        call: "asking for dynamic shared memory",
+        reason: format!("{shared} bytes a block are more than the device has{detail}"),
+    })
 }
 
 /// Refuses what the driver would refuse with a number.
