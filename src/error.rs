@@ -22,11 +22,9 @@ pub enum Error {
     #[error("the PTX has no kernel `{name}`{} (known: {known})", .nearest.as_ref().map_or(String::new(), |n| format!(": did you mean `{n}`?")))]
     NoEntry { name: String, nearest: Option<String>, known: String },
     /// The user asked for something that cannot be, in a verb's own words.
-    #[allow(dead_code, reason = "verbs to come use it")]
     #[error("{0}")]
     Usage(String),
     /// Something went wrong, in a verb's own words.
-    #[allow(dead_code, reason = "verbs to come use it")]
     #[error("{0}")]
     Failed(String),
 }
@@ -38,6 +36,7 @@ impl Error {
         use gridstride_cpu::Error as Host;
         match self {
             Self::Host(Host::Shape(_) | Host::NoKernel { .. } | Host::NoDtype { .. } | Host::TooLarge { .. }) => 2,
+            Self::Host(Host::NoRoom { .. } | Host::Arguments { .. }) => 2,
             Self::NoEntry { .. } | Self::Usage(_) => 2,
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             _ => 1,

@@ -11,6 +11,7 @@ mod args;
 mod error;
 mod findings;
 mod interrupt;
+mod npy;
 mod output;
 mod progress;
 mod report;
@@ -31,6 +32,9 @@ pub const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/gridstride.ptx"));
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
     interrupt::install();
+    if let Some(limit) = cli.timeout {
+        interrupt::limit(limit.0);
+    }
     let result = match &cli.verb {
         None => verb::compare::run(&cli.compare),
         Some(verb) => verb.run(),

@@ -48,8 +48,7 @@ impl Output {
             OpenOptions::new().append(true).open(&path)?;
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let unfinished = new_file(folder, existing.map(|existing| existing.permissions()))?;
-        interrupt::set_file(Some(unfinished.path().to_owned()));
+        let unfinished = interrupt::begin_file(|| new_file(folder, existing.map(|existing| existing.permissions())))?;
         Ok(Self::File { path, unfinished })
     }
 
@@ -58,21 +57,30 @@ impl Output {
     /// # Errors
     /// When it cannot be written; a file is left as it was then.
     pub fn write(self, text: &str) -> Result<()> {
-        let plain = || anstream::adapter::strip_str(text).to_string();
         match self {
             Self::Stdout => {
                 let mut stdout = anstream::stdout().lock();
                 stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Error::Stdout)
             }
-            Self::Special { path, mut file } => {
-                file.write_all(plain().as_bytes()).map_err(|source| Error::Output { path, source })
+            file => file.write_bytes(anstream::adapter::strip_str(text).to_string().as_bytes()),
+        }
+    }
+
+    /// Writes bytes as they are.
+    ///
+    /// # Errors
+    /// As for [`Output::write`].
+    pub fn write_bytes(self, bytes: &[u8]) -> Result<()> {
+        match self {
+            Self::Stdout => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(Error::Stdout)
             }
+            Self::Special { path, mut file } => file.write_all(bytes).map_err(|source| Error::Output { path, source }),
             Self::File { path, mut unfinished } => {
                 let failed = |source| Error::Output { path: path.clone(), source };
-                unfinished.write_all(plain().as_bytes()).and_then(|()| unfinished.flush()).map_err(failed)?;
-                unfinished.persist(&path).map_err(|e| failed(e.error))?;
-                interrupt::set_file(None);
-                Ok(())
+                unfinished.write_all(bytes).and_then(|()| unfinished.flush()).map_err(failed)?;
+                interrupt::finish_file(unfinished, &path).map_err(failed)
             }
         }
     }

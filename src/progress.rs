@@ -36,10 +36,12 @@ impl Progress for Bar {
         self.0.set_style(style(OPEN));
         self.0.reset();
         self.0.set_message(format!("{shape}, first launch"));
+        interrupt::set_doing(Some(format!("the first launch of {shape}")));
     }
 
     fn launched(&self, shape: LaunchShape, done: u32, total: u32) {
         self.0.set_message(shape.to_string());
+        interrupt::set_doing(Some(format!("launch {} of {total} of {shape}", (done + 1).min(total))));
         self.0.set_length(u64::from(total));
         self.0.set_position(u64::from(done));
         if done == 1 {
@@ -51,6 +53,7 @@ impl Progress for Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         interrupt::set_bar(None);
+        interrupt::set_doing(None);
         self.0.finish_and_clear();
     }
 }

@@ -28,6 +28,8 @@ pub struct Facts {
     pub newest_ptx: (u32, u32),
     /// Threads a block at most.
     pub max_threads_per_block: u32,
+    /// Threads that a multiprocessor holds at a time.
+    pub max_threads_per_multiprocessor: u32,
     /// Threads a block at most along each axis.
     pub max_block: [u32; 3],
     /// Blocks at most along each axis.
@@ -103,6 +105,14 @@ impl Device {
             .map_err(|e| Error::driver("asking for free memory", e))
     }
 
+    /// Checks that buffers of `bytes` in all fit the device and the host.
+    ///
+    /// # Errors
+    /// [`Error::NoRoom`], with the sizes.
+    pub fn check_room(&self, bytes: u64) -> Result<()> {
+        crate::memory::check_room(self, bytes, 2)
+    }
+
     /// Waits until everything that was asked of the device is done.
     ///
     /// # Errors
@@ -134,6 +144,7 @@ fn facts(device: CudaDevice, backend: Backend) -> cust::error::CudaResult<Facts>
         driver: backend.driver_version,
         newest_ptx: backend.newest_ptx,
         max_threads_per_block: ask(A::MaxThreadsPerBlock)?,
+        max_threads_per_multiprocessor: ask(A::MaxThreadsPerMultiprocessor)?,
         max_block: [ask(A::MaxBlockDimX)?, ask(A::MaxBlockDimY)?, ask(A::MaxBlockDimZ)?],
         max_grid: [ask(A::MaxGridDimX)?, ask(A::MaxGridDimY)?, ask(A::MaxGridDimZ)?],
         no_gpu: backend.no_gpu,
@@ -152,6 +163,7 @@ pub(crate) fn test_facts() -> Facts {
         driver: (13, 0),
         newest_ptx: (9, 0),
         max_threads_per_block: 1024,
+        max_threads_per_multiprocessor: 2048,
         max_block: [1024, 1024, 64],
         max_grid: [i32::MAX as u32, 65535, 65535],
         no_gpu: None,

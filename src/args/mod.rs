@@ -1,6 +1,7 @@
 //! The command line: what every verb shares. A verb's own options stand beside it, in its file in `verb/`.
 
 mod elements;
+mod limit;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use clap::{Args, Parser, ValueEnum};
 use gridstride_cpu::{Choice, kernels};
 
 pub use self::elements::Elements;
+pub use self::limit::Limit;
 use crate::verb::{Verb, compare};
 
 const EXAMPLES: &str = "\
@@ -19,7 +21,7 @@ Examples:
   gridstride devices
   gridstride ptx add_f32
 
-Exit codes: 0 done, 1 something failed, 2 wrong usage, 130 interrupted.";
+Exit codes: 0 done, 1 something failed, 2 wrong usage, 124 out of time, 130 interrupted.";
 
 /// Launch grid-stride GPU kernels written in Rust, on any machine, and see what a launch shape costs and why.
 #[derive(Debug, Parser)]
@@ -29,6 +31,9 @@ pub struct Cli {
     pub verb: Option<Verb>,
     #[command(flatten)]
     pub compare: compare::Args,
+    /// Give up after this time, 10s or 2m, whatever is running then; exit code 124
+    #[arg(long, global = true, value_name = "TIME")]
+    pub timeout: Option<Limit>,
 }
 
 #[derive(Debug, Clone, Copy, Args)]

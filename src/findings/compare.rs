@@ -4,7 +4,7 @@ use gridstride_cpu::{Comparison, Counters, Measured, kernels};
 use serde::Serialize;
 
 use super::title;
-use crate::advice::Rule;
+use crate::advice::comparison::Rule;
 use crate::report::document::{Document, Table, Text, Tone};
 use crate::report::json::{self, SCHEMA, Times, Versions, ns};
 use crate::report::{Findings, csv};

@@ -1,7 +1,10 @@
 //! What each verb found, as words, tables and figures: one file a verb.
 
 pub mod compare;
+pub mod counters;
 pub mod devices;
+pub mod explain;
+pub mod run;
 #[cfg(test)]
 pub mod sample;
 

@@ -39,6 +39,7 @@ pub fn gpu() -> Comparison {
             driver: (13, 0),
             newest_ptx: (9, 0),
             max_threads_per_block: 1024,
+            max_threads_per_multiprocessor: 2048,
             max_block: [1024, 1024, 64],
             max_grid: [2_147_483_647, 65_535, 65_535],
             no_gpu: None,

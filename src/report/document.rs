@@ -82,6 +82,12 @@ impl Table {
         self
     }
 
+    /// False where no column has a name.
+    #[must_use]
+    pub fn has_header(&self) -> bool {
+        self.header.iter().any(|word| !word.is_empty())
+    }
+
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());

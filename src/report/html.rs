@@ -47,10 +47,9 @@ fn table(table: &Table) -> String {
     };
     let caption = table.caption.as_ref().map_or(String::new(), |words| format!("<caption>{}</caption>\n", text(words)));
     let rows: String = table.rows.iter().map(|cells| row(cells, "td")).collect();
-    format!(
-        "<div class=\"wide\"><table>\n{caption}<thead>\n{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
-        row(&table.header, "th")
-    )
+    let head =
+        if table.has_header() { format!("<thead>\n{}</thead>\n", row(&table.header, "th")) } else { String::new() };
+    format!("<div class=\"wide\"><table>\n{caption}{head}<tbody>\n{rows}</tbody>\n</table></div>\n")
 }
 
 /// Letters that mean something in HTML mean themselves.

@@ -40,7 +40,10 @@ fn with_caption(table: &Table) -> String {
     let mut out = table.caption.as_ref().map(wrapped).unwrap_or_default();
     let mut drawn = comfy_table::Table::new();
     drawn.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic);
-    drawn.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX)).set_header(table.header.iter());
+    drawn.set_width(u16::try_from(WIDTH).unwrap_or(u16::MAX));
+    if table.has_header() {
+        drawn.set_header(table.header.iter());
+    }
     drawn.add_rows(table.rows.iter());
     for (place, column) in drawn.column_iter_mut().enumerate() {
         let alignment = if place < table.left { CellAlignment::Left } else { CellAlignment::Right };

@@ -66,7 +66,7 @@ pub fn run(args: &Args) -> Result<()> {
     let kernel = kernels::find(&args.kernel)?;
     let device = Device::open(args.device.device.map(Choice::from))?;
     let full = kernels::full_shape(kernel, args.dtype, args.elements.0, device.facts());
-    let shape = second_shape(args, full);
+    let shape = suited(args.grid, args.block, full);
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     let module = Module::load(&device, PTX)?;
     let single = LaunchShape::single_thread();
@@ -78,9 +78,10 @@ pub fn run(args: &Args) -> Result<()> {
     output.write(&report::write(args.output.format, &comparison))
 }
 
-/// The shape that is compared with one thread: as asked for, the rest as suits the device.
-fn second_shape(args: &Args, full: LaunchShape) -> LaunchShape {
-    match (args.grid, args.block) {
+/// A shape as asked for, the rest as suits the device.
+#[must_use]
+pub fn suited(grid: Option<Dimensions>, block: Option<Dimensions>, full: LaunchShape) -> LaunchShape {
+    match (grid, block) {
         (None, None) => full,
         (Some(Dimensions(grid)), Some(Dimensions(block))) => LaunchShape { grid, block },
         (Some(Dimensions(grid)), None) => LaunchShape { grid, block: full.block },

@@ -5,7 +5,9 @@
 
 pub mod compare;
 pub mod devices;
+pub mod explain;
 pub mod ptx;
+pub mod run;
 
 use clap::Subcommand;
 
@@ -38,5 +40,7 @@ macro_rules! verbs {
 verbs! {
     Compare => compare,
     Devices => devices,
+    Explain => explain,
+    Run => run,
     Ptx => ptx,
 }

@@ -5,6 +5,8 @@
 
 use gridstride_cpu::{Comparison, LaunchShape, Measured, kernels};
 
+use super::idle_lanes;
+use crate::findings::counters::{SECTOR, sector_use};
 use crate::units::{count, digits, plural, time};
 
 /// A rule.
@@ -61,13 +63,6 @@ impl Rule {
 /// What a multiprocessor is called on this device.
 fn processor(comparison: &Comparison) -> &'static str {
     if comparison.facts.is_gpu() { "multiprocessor" } else { "core" }
-}
-
-/// Lanes of a shape's blocks that have no thread, and the lanes in all, a block.
-fn idle_lanes(shape: LaunchShape, warp: u64) -> (u64, u64) {
-    let threads = shape.threads_per_block();
-    let lanes = threads.div_ceil(warp) * warp;
-    (lanes - threads, lanes)
 }
 
 fn no_work(comparison: &Comparison) -> Option<String> {
@@ -175,15 +170,11 @@ fn bandwidth(comparison: &Comparison) -> Option<String> {
     })
 }
 
-/// Bytes of a sector, the unit in which memory is moved.
-const SECTOR: u64 = 32;
-
 /// How the accesses fell, where the CPU device has counted them.
 fn accesses(measured: &Measured) -> Option<String> {
     let counters = measured.counters?;
     let (sectors, lanes) = (counters.sectors_per_request()?, counters.active_lanes_percent()?);
-    // Lanes that read the same bytes ask for more than is moved.
-    let used = (100.0 * counters.global_bytes as f64 / (SECTOR * counters.global_sectors) as f64).min(100.0);
+    let used = sector_use(&counters)?;
     Some(format!(
         " The CPU device counted {} sectors of {SECTOR} bytes for each request of a warp, {} % of their bytes asked for, and \
          {} % of the lanes active.",
