@@ -3,6 +3,7 @@
 pub mod compare;
 pub mod counters;
 pub mod devices;
+pub mod doctor;
 pub mod explain;
 pub mod run;
 #[cfg(test)]

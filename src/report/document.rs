@@ -103,6 +103,8 @@ pub enum Block {
     Picture(Box<dyn Picture>),
     /// Lines that stay as they are.
     Verbatim(String),
+    /// Short paragraphs under each other.
+    Lines(Vec<Text>),
 }
 
 /// Everything that a verb has to say.
@@ -122,6 +124,14 @@ impl Document {
     /// Adds a paragraph.
     pub fn say(&mut self, text: impl Into<Text>) {
         self.blocks.push(Block::Paragraph(text.into()));
+    }
+
+    /// Adds a line to the lines above, or the first.
+    pub fn line(&mut self, line: impl Into<Text>) {
+        match self.blocks.last_mut() {
+            Some(Block::Lines(lines)) => lines.push(line.into()),
+            _ => self.blocks.push(Block::Lines(vec![line.into()])),
+        }
     }
 
     /// Adds a table; one without rows is left out.

@@ -17,6 +17,7 @@ pub fn draw(document: &Document) -> String {
             Block::Table(rows) => table(rows),
             Block::Picture(picture) => fenced(&anstream::adapter::strip_str(&picture.terminal(WIDTH)).to_string()),
             Block::Verbatim(lines) => fenced(lines),
+            Block::Lines(lines) => lines.iter().map(|line| format!("- {}\n", text(line))).collect(),
         };
     }
     out

@@ -39,7 +39,8 @@ pub fn write(format: Format, findings: &dyn Findings) -> String {
 }
 
 /// `.version` of PTX.
-fn ptx_version(ptx: &str) -> &str {
+#[must_use]
+pub fn ptx_version(ptx: &str) -> &str {
     let line = ptx.lines().find_map(|line| line.trim_start().strip_prefix(".version "));
     line.unwrap_or("unknown").trim()
 }

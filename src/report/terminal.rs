@@ -22,6 +22,7 @@ pub fn draw(document: &Document) -> String {
             Block::Table(table) => with_caption(table),
             Block::Picture(picture) => picture.terminal(WIDTH),
             Block::Verbatim(lines) => lines.clone(),
+            Block::Lines(lines) => lines.iter().map(wrapped).collect(),
         };
     }
     out

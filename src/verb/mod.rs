@@ -4,8 +4,11 @@
 //! `--help` says of it.
 
 pub mod compare;
+pub mod completions;
 pub mod devices;
+pub mod doctor;
 pub mod explain;
+pub mod man;
 pub mod ptx;
 pub mod run;
 
@@ -43,4 +46,7 @@ verbs! {
     Explain => explain,
     Run => run,
     Ptx => ptx,
+    Doctor => doctor,
+    Completions => completions,
+    Man => man,
 }

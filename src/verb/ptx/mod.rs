@@ -1,5 +1,7 @@
 //! `gridstride ptx`: the kernels as the device gets them.
 
+mod source;
+
 use std::path::PathBuf;
 
 use gridstride_cpu::kernels;
@@ -7,12 +9,26 @@ use gridstride_cpu::kernels;
 use crate::PTX;
 use crate::error::{Error, Result};
 use crate::output::Output;
+use crate::verb::run::read_ptx;
+
+const EXAMPLES: &str = "\
+Examples:
+  gridstride ptx                      the whole module
+  gridstride ptx add_f32 --source     one entry point, with its Rust between the instructions
+  gridstride ptx --file mine.ptx my_kernel --source";
 
 /// Print the kernels' PTX, all of it or one kernel's
 #[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub struct Args {
     /// Kernel to print, add for example, or one entry point of it, add_f32 [default: the whole module]
     pub kernel: Option<String>,
+    /// With the lines of Rust that the instructions come from, where their files are found
+    #[arg(long)]
+    pub source: bool,
+    /// PTX file of your own, instead of the kernels of gridstride
+    #[arg(long, value_name = "FILE.ptx")]
+    pub file: Option<PathBuf>,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -23,21 +39,26 @@ pub struct Args {
 /// # Errors
 /// [`Error::NoEntry`] for a name that is not there.
 pub fn run(args: &Args) -> Result<()> {
-    let text = match &args.kernel {
-        None => PTX.to_owned(),
-        Some(name) => kernel(PTX, name)?,
+    let ptx = args.file.as_deref().map_or(Ok(PTX.to_owned()), read_ptx)?;
+    let part = match &args.kernel {
+        None => ptx.clone(),
+        Some(name) => kernel(&ptx, name)?,
     };
+    let text = if args.source { source::interleaved(&ptx, &part) } else { part };
     Output::open(args.output.as_deref())?.write(&text)
 }
 
-const ENTRY: &str = ".visible .entry ";
+/// The name of the entry point that a line begins, if it does.
+fn entry_of(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let line = line.strip_prefix(".visible").or_else(|| line.strip_prefix(".weak")).unwrap_or(line);
+    let rest = line.trim_start().strip_prefix(".entry")?.strip_prefix([' ', '\t'])?;
+    Some(rest.split(['(', '{']).next().unwrap_or(rest).trim())
+}
 
 /// Names of the entry points.
 fn entries(ptx: &str) -> Vec<&str> {
-    ptx.lines()
-        .filter_map(|line| line.strip_prefix(ENTRY))
-        .map(|rest| rest.split('(').next().unwrap_or(rest).trim())
-        .collect()
+    ptx.lines().filter_map(entry_of).collect()
 }
 
 /// The entry points that a name means: itself, or those of a kernel for its element types.
@@ -63,12 +84,12 @@ fn kernel(ptx: &str, name: &str) -> Result<String> {
 }
 
 fn body(ptx: &str, entry: &str) -> String {
-    let before = |line: &&str| line.strip_prefix(ENTRY).and_then(|rest| rest.split('(').next()) != Some(entry);
+    let before = |line: &&str| entry_of(line) != Some(entry);
     let mut text = String::new();
     for line in ptx.lines().skip_while(before) {
         text.push_str(line);
         text.push('\n');
-        if line == "}" {
+        if line.trim() == "}" {
             break;
         }
     }
