@@ -14,16 +14,31 @@ const COUNTED: &str = "{spinner} {msg} {wide_bar} {pos}/{len} {eta}";
 
 /// A progress bar over the launches of a comparison.
 #[derive(Debug)]
-pub struct Bar(ProgressBar);
+pub struct Bar {
+    bar: ProgressBar,
+    /// True where the shapes are counted, and not the launches of each.
+    shapes: bool,
+}
 
 impl Bar {
     /// A bar with a message in front.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         let bar = ProgressBar::new_spinner().with_style(style(OPEN)).with_message(message.into());
+        Self::show(bar, false)
+    }
+
+    /// A bar over so many launch shapes.
+    #[must_use]
+    pub fn over(shapes: u64) -> Self {
+        let bar = ProgressBar::new(shapes).with_style(style(COUNTED)).with_message("preparing");
+        Self::show(bar, true)
+    }
+
+    fn show(bar: ProgressBar, shapes: bool) -> Self {
         bar.enable_steady_tick(Duration::from_millis(100));
         interrupt::set_bar(Some(bar.clone()));
-        Self(bar)
+        Self { bar, shapes }
     }
 }
 
@@ -33,19 +48,27 @@ fn style(template: &str) -> ProgressStyle {
 
 impl Progress for Bar {
     fn started(&self, shape: LaunchShape) {
-        self.0.set_style(style(OPEN));
-        self.0.reset();
-        self.0.set_message(format!("{shape}, first launch"));
+        if self.shapes {
+            self.bar.set_message(shape.to_string());
+        } else {
+            self.bar.set_style(style(OPEN));
+            self.bar.reset();
+            self.bar.set_message(format!("{shape}, first launch"));
+        }
         interrupt::set_doing(Some(format!("the first launch of {shape}")));
     }
 
     fn launched(&self, shape: LaunchShape, done: u32, total: u32) {
-        self.0.set_message(shape.to_string());
         interrupt::set_doing(Some(format!("launch {} of {total} of {shape}", (done + 1).min(total))));
-        self.0.set_length(u64::from(total));
-        self.0.set_position(u64::from(done));
+        if self.shapes {
+            self.bar.inc(u64::from(done == total));
+            return;
+        }
+        self.bar.set_message(shape.to_string());
+        self.bar.set_length(u64::from(total));
+        self.bar.set_position(u64::from(done));
         if done == 1 {
-            self.0.set_style(style(COUNTED));
+            self.bar.set_style(style(COUNTED));
         }
     }
 }
@@ -54,7 +77,7 @@ impl Drop for Bar {
     fn drop(&mut self) {
         interrupt::set_bar(None);
         interrupt::set_doing(None);
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
@@ -68,8 +91,13 @@ mod tests {
         let shape = LaunchShape::single_thread();
         bar.started(shape);
         bar.launched(shape, 1, 2);
-        assert_eq!((bar.0.position(), bar.0.length()), (1, Some(2)));
+        assert_eq!((bar.bar.position(), bar.bar.length()), (1, Some(2)));
         bar.started(shape);
-        assert_eq!(bar.0.position(), 0);
+        assert_eq!(bar.bar.position(), 0);
+        let bar = Bar::over(2);
+        bar.started(shape);
+        bar.launched(shape, 1, 2);
+        bar.launched(shape, 2, 2);
+        assert_eq!((bar.bar.position(), bar.bar.length()), (1, Some(2)));
     }
 }

@@ -52,6 +52,8 @@ pub struct Naive {
     pub call: Duration,
     /// Reading one element right after it.
     pub read: Duration,
+    /// What the kernel took on the device in this very launch, from just before the call.
+    pub kernel: Duration,
 }
 
 /// The times of one launch shape.
@@ -184,13 +186,20 @@ impl Bench<'_> {
 
     /// The mistake that people make: no wait between the launch and the read.
     fn naive(&mut self, shape: LaunchShape) -> Result<Naive> {
+        let failed = |e| Error::driver("timing the kernel", e);
+        let (start, end) = (event()?, event()?);
         self.device.synchronize()?;
+        start.record(&self.device.stream).map_err(failed)?;
         let before = Instant::now();
         self.launch(shape)?;
         let call = before.elapsed();
+        end.record(&self.device.stream).map_err(failed)?;
         let before = Instant::now();
         self.prepared.read_one()?;
-        Ok(Naive { call, read: before.elapsed() })
+        let read = before.elapsed();
+        // Nothing was read of no elements, so that nothing waited either.
+        end.synchronize().map_err(failed)?;
+        Ok(Naive { call, read, kernel: elapsed(&start, &end)? })
     }
 
     fn once(&mut self, shape: LaunchShape, timing: &mut Timing) -> Result<()> {

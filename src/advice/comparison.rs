@@ -24,6 +24,10 @@ pub enum Rule {
     Asynchronous,
     /// What the launch of interest reaches of what the device can.
     Bandwidth,
+    /// From which launch on more threads bring little.
+    StopsPaying,
+    /// The first launch took longer than those behind it.
+    FirstLaunch,
     /// The samples lie far apart.
     Noisy,
     /// The figures are not a GPU's.
@@ -39,6 +43,8 @@ impl Rule {
         Self::PartialWarps,
         Self::Asynchronous,
         Self::Bandwidth,
+        Self::StopsPaying,
+        Self::FirstLaunch,
         Self::Noisy,
         Self::CpuDevice,
     ];
@@ -55,6 +61,8 @@ impl Rule {
             Self::PartialWarps => partial_warps(comparison),
             Self::Asynchronous => asynchronous(comparison),
             Self::Bandwidth => bandwidth(comparison),
+            Self::StopsPaying => stops_paying(comparison),
+            Self::FirstLaunch => first_launch(comparison),
             Self::Noisy => noisy(comparison),
         }
     }
@@ -168,6 +176,45 @@ fn bandwidth(comparison: &Comparison) -> Option<String> {
             accesses(last).unwrap_or_default(),
         )
     })
+}
+
+/// A launch that takes no more than this share longer than the fastest is as good as it.
+const AS_GOOD: f64 = 0.1;
+
+/// Only where there are steps between one thread and the full grid.
+fn stops_paying(comparison: &Comparison) -> Option<String> {
+    let launches = &comparison.launches;
+    let seconds = |measured: &Measured| measured.timing.kernel.median().as_secs_f64();
+    let fastest = launches.iter().map(seconds).min_by(f64::total_cmp).filter(|fastest| *fastest > 0.0)?;
+    let at = launches.iter().position(|measured| seconds(measured) <= fastest * (1.0 + AS_GOOD))?;
+    if launches.len() < 3 {
+        return None;
+    }
+    let (enough, percent) = (launches[at].shape, 100.0 * AS_GOOD);
+    Some(match at + 1 == launches.len() {
+        true => format!("Each step pays: only {enough} comes within {percent} % of the fastest."),
+        false => format!(
+            "More threads stop paying at {enough}, {}: it is within {percent} % of the fastest.",
+            plural(enough.threads(), "thread")
+        ),
+    })
+}
+
+/// A first launch that takes less than this many times as long as the others is one of them.
+const FIRST: u32 = 3;
+
+/// CUDA C++ Programming Guide, "Lazy Loading": a driver may put off loading a kernel until it is launched first.
+fn first_launch(comparison: &Comparison) -> Option<String> {
+    let slow = |measured: &&Measured| measured.first > measured.timing.finished.median() * FIRST;
+    let measured = comparison.launches.iter().find(slow)?;
+    Some(format!(
+        "The first launch of {} took {}, and later ones {}: loading and memory touched for the first time are in it, and in no \
+         other figure here. Loading the module took {}.",
+        measured.shape,
+        time(measured.first),
+        time(measured.timing.finished.median()),
+        time(comparison.module_load),
+    ))
 }
 
 /// How the accesses fell, where the CPU device has counted them.

@@ -2,6 +2,7 @@
 
 mod elements;
 mod limit;
+mod list;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use gridstride_cpu::{Choice, kernels};
 
 pub use self::elements::Elements;
 pub use self::limit::Limit;
+pub use self::list::Sizes;
 use crate::verb::{Verb, compare};
 
 const EXAMPLES: &str = "\

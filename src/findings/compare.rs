@@ -1,14 +1,63 @@
 //! Launch shapes side by side.
 
-use gridstride_cpu::{Comparison, Counters, Measured, kernels};
+use std::time::Duration;
+
+use gridstride_cpu::{Comparison, Measured, Naive, kernels};
 use serde::Serialize;
 
-use super::title;
+use super::{counters, title};
 use crate::advice::comparison::Rule;
-use crate::report::document::{Document, Table, Text, Tone};
+use crate::report::document::{Block, Document, Table, Text, Tone};
 use crate::report::json::{self, SCHEMA, Times, Versions, ns};
+use crate::report::picture::timeline::{Span, Timeline};
 use crate::report::{Findings, csv};
 use crate::units::{count, digits, time};
+
+/// A comparison, and whether its picture is wanted.
+#[derive(Debug)]
+pub struct Compared {
+    pub comparison: Comparison,
+    pub timeline: bool,
+}
+
+impl Findings for Compared {
+    fn document(&self) -> Document {
+        let mut document = self.comparison.document();
+        if self.timeline {
+            document.blocks.insert(1, Block::Picture(Box::new(timelines(&self.comparison))));
+        }
+        document
+    }
+
+    fn json(&self) -> String {
+        self.comparison.json()
+    }
+
+    fn csv(&self) -> String {
+        self.comparison.csv()
+    }
+}
+
+/// The first launch as people meet it, over time: the slowest one, in which the wait is easiest to see.
+#[must_use]
+pub fn timelines(comparison: &Comparison) -> Timeline {
+    let Some(first) = comparison.launches.first() else { return Timeline { title: String::new(), lanes: Vec::new() } };
+    let Naive { call, read, kernel } = first.naive;
+    let span = |what: String, from, to, waits| Span { what, from, to, waits };
+    let mut host = vec![span("the call returns after".to_owned(), Duration::ZERO, call, false)];
+    if let Some(at) = kernels::element_read(comparison.n) {
+        host.push(span(format!("reading out[{at}] waits"), call, call + read, true));
+    }
+    let device = vec![span("the kernel runs".to_owned(), Duration::ZERO, kernel, false)];
+    let (place, lane) = match comparison.facts.is_gpu() {
+        true => (comparison.facts.name.as_str(), "GPU"),
+        false => ("the CPU device", "device"),
+    };
+    Timeline {
+        title: format!("One launch of {} on {place}, from the call on", first.shape),
+        lanes: vec![("host".to_owned(), host), (lane.to_owned(), device)],
+    }
+}
 
 impl Findings for Comparison {
     fn document(&self) -> Document {
@@ -168,13 +217,7 @@ struct Row<'a> {
 struct NaiveTimes {
     call_ns: u64,
     read_ns: u64,
-}
-
-#[derive(Serialize)]
-struct Counted {
-    instructions: u64,
-    active_lanes_percent: Option<f64>,
-    sectors_per_request: Option<f64>,
+    kernel_ns: u64,
 }
 
 #[derive(Serialize)]
@@ -192,7 +235,7 @@ struct Launch {
     copy_percent: Option<f64>,
     verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    counters: Option<Counted>,
+    counters: Option<counters::Counted>,
 }
 
 #[derive(Serialize)]
@@ -217,7 +260,11 @@ fn launch(measured: &Measured, copy: f64) -> Launch {
         grid: measured.shape.grid,
         block: measured.shape.block,
         first_ns: ns(measured.first),
-        naive: NaiveTimes { call_ns: ns(measured.naive.call), read_ns: ns(measured.naive.read) },
+        naive: NaiveTimes {
+            call_ns: ns(measured.naive.call),
+            read_ns: ns(measured.naive.read),
+            kernel_ns: ns(measured.naive.kernel),
+        },
         returned_ns: ns(timing.returned.median()),
         finished_ns: ns(timing.finished.median()),
         kernel_ns: (&timing.kernel).into(),
@@ -227,15 +274,7 @@ fn launch(measured: &Measured, copy: f64) -> Launch {
         copy_percent: (copy > 0.0).then(|| 100.0 * gb_per_s / copy),
         // A result that is wrong is an error and has no report.
         verified: true,
-        counters: measured.counters.map(counted),
-    }
-}
-
-fn counted(counters: Counters) -> Counted {
-    Counted {
-        instructions: counters.instructions,
-        active_lanes_percent: counters.active_lanes_percent(),
-        sectors_per_request: counters.sectors_per_request(),
+        counters: measured.counters.map(counters::Counted::from),
     }
 }
 

@@ -8,6 +8,7 @@ pub mod explain;
 pub mod run;
 #[cfg(test)]
 pub mod sample;
+pub mod sweep;
 
 use gridstride_cpu::Facts;
 

@@ -133,7 +133,7 @@ fn unwritten(ran: &Ran<'_>, buffers: &[Buffer<'_>]) -> Option<String> {
 
 /// CUDA C++ Programming Guide, "Asynchronous Concurrent Execution".
 fn asynchronous(ran: &Ran<'_>) -> Option<String> {
-    let (call, wait) = (ran.launched.first.call, ran.launched.first.read);
+    let (call, wait) = (ran.launched.first_call, ran.launched.first_wait);
     (wait > 2 * call && wait > Duration::from_millis(1)).then(|| {
         format!(
             "The first launch call returned after {}, and the kernel had finished {} later: a clock around the call alone shows the \
@@ -242,8 +242,8 @@ impl Findings for Ran<'_> {
             block: self.plan.shape.block,
             shared_bytes: self.plan.shared,
             module_load_ns: ns(self.module_load),
-            first_call_ns: ns(self.launched.first.call),
-            first_wait_ns: ns(self.launched.first.read),
+            first_call_ns: ns(self.launched.first_call),
+            first_wait_ns: ns(self.launched.first_wait),
             kernel_ns: (&self.launched.timing.kernel).into(),
             buffers: buffers.collect(),
             checks: checks.collect(),

@@ -14,7 +14,11 @@ fn launch(shape: LaunchShape, kernel: &[u64], read_behind: u64) -> Measured {
     Measured {
         shape,
         first: Duration::from_micros(kernel[0] + 90),
-        naive: Naive { call: Duration::from_nanos(4200), read: Duration::from_micros(read_behind) },
+        naive: Naive {
+            call: Duration::from_nanos(4200),
+            read: Duration::from_micros(read_behind),
+            kernel: Duration::from_micros(kernel[0]),
+        },
         timing: Timing {
             returned: us(&[5, 4, 3]),
             finished: kernel.iter().map(|us| Duration::from_micros(us + 9)).collect(),

@@ -2,8 +2,6 @@
 //!
 //! Terminal, Markdown and HTML each draw the same document, so that a verb is written once and a format once.
 
-#![allow(dead_code, reason = "verbs to come use all of it")]
-
 use super::picture::Picture;
 
 /// How words stand out.

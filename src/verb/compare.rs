@@ -1,11 +1,15 @@
 //! `gridstride compare`: one thread against a full grid.
 
-use gridstride_cpu::{Choice, Device, Dimensions, Dtype, LaunchShape, Module, Plan, Runs, compare, kernels};
+use std::path::PathBuf;
 
-use crate::args::{DeviceArg, Elements, OutputArgs, kernel_name};
+use gridstride_cpu::{Choice, Device, Dimensions, Dtype, Facts, LaunchShape, Module, Plan, Runs, compare, kernels};
+
+use crate::args::{DeviceArg, Elements, Format, OutputArgs, kernel_name};
 use crate::error::Result;
+use crate::findings::compare::{Compared, timelines};
 use crate::output::Output;
 use crate::progress::Bar;
+use crate::report::picture::Picture;
 use crate::{PTX, report};
 
 /// Launch a kernel as one thread and as a full grid, measure both properly, and say why they differ (the default)
@@ -29,6 +33,15 @@ pub struct Args {
     /// Leave out the launch as one thread
     #[arg(long)]
     pub no_single: bool,
+    /// Measure the steps between as well: one warp, one block, one block for each multiprocessor
+    #[arg(long, conflicts_with = "no_single")]
+    pub ladder: bool,
+    /// Draw when the call returned, how long the kernel ran, and what the read waited for
+    #[arg(long)]
+    pub timeline: bool,
+    /// Write that picture to this file
+    #[arg(long, value_name = "FILE.svg")]
+    pub svg: Option<PathBuf>,
     /// Timed runs of each launch [default: 10, and fewer of a launch with which they would take more than 2 s]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000), value_name = "COUNT")]
     pub runs: Option<u32>,
@@ -69,13 +82,36 @@ pub fn run(args: &Args) -> Result<()> {
     let shape = suited(args.grid, args.block, full);
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     let module = Module::load(&device, PTX)?;
-    let single = LaunchShape::single_thread();
-    let shapes = if shape == single || args.no_single { vec![shape] } else { vec![single, shape] };
+    let picture = args.svg.as_deref().map(|path| Output::open(Some(path))).transpose()?;
+    let shapes = shapes(args, device.facts(), shape);
     let plan = Plan { kernel, dtype: args.dtype, n: args.elements.0, seed: args.seed, runs: args.runs(), shapes };
     let bar = Bar::new("preparing");
     let comparison = compare(&device, &module, &plan, &bar)?;
     drop(bar);
-    output.write(&report::write(args.output.format, &comparison))
+    if let Some(picture) = picture {
+        picture.write_bytes(timelines(&comparison).svg().as_bytes())?;
+    }
+    // A page has room for it.
+    let timeline = args.timeline || args.output.format == Format::Html;
+    output.write(&report::write(args.output.format, &Compared { comparison, timeline }))
+}
+
+/// The launches, smallest first, each once.
+fn shapes(args: &Args, facts: &Facts, full: LaunchShape) -> Vec<LaunchShape> {
+    let single = LaunchShape::single_thread();
+    let mut shapes = if args.no_single { Vec::new() } else { vec![single] };
+    if args.ladder {
+        let (warp, block, processors) = (facts.warp_size, full.block, facts.multiprocessors);
+        shapes.push(LaunchShape::linear(1, warp));
+        shapes.push(LaunchShape { grid: [1; 3], block });
+        shapes.push(LaunchShape { grid: [processors, 1, 1], block });
+        // Steps beyond the full grid are none.
+        shapes.retain(|step| step.threads() < full.threads());
+    }
+    shapes.retain(|step| *step != full);
+    shapes.push(full);
+    shapes.dedup();
+    shapes
 }
 
 /// A shape as asked for, the rest as suits the device.
@@ -99,6 +135,22 @@ mod tests {
     use super::*;
     use crate::args::Cli;
     use clap::Parser;
+
+    #[test]
+    fn the_ladder_has_each_step_once() {
+        let facts = crate::findings::sample::gpu().facts;
+        let steps = |args: &[&str], full: LaunchShape| {
+            let args = Cli::try_parse_from(args).unwrap().compare;
+            shapes(&args, &facts, full).iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+        };
+        let full = LaunchShape::linear(9766, 256);
+        assert_eq!(steps(&["gridstride"], full), "<<<1, 1>>> <<<9766, 256>>>");
+        assert_eq!(steps(&["gridstride", "--no-single"], full), "<<<9766, 256>>>");
+        let ladder = ["gridstride", "--ladder"];
+        assert_eq!(steps(&ladder, full), "<<<1, 1>>> <<<1, 32>>> <<<1, 256>>> <<<132, 256>>> <<<9766, 256>>>");
+        assert_eq!(steps(&ladder, LaunchShape::linear(1, 32)), "<<<1, 1>>> <<<1, 32>>>");
+        assert_eq!(steps(&ladder, LaunchShape::single_thread()), "<<<1, 1>>>");
+    }
 
     #[test]
     fn asking_for_runs_gets_them() {

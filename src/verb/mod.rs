@@ -11,6 +11,7 @@ pub mod explain;
 pub mod man;
 pub mod ptx;
 pub mod run;
+pub mod sweep;
 
 use clap::Subcommand;
 
@@ -43,6 +44,7 @@ macro_rules! verbs {
 verbs! {
     Compare => compare,
     Devices => devices,
+    Sweep => sweep,
     Explain => explain,
     Run => run,
     Ptx => ptx,

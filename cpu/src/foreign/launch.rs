@@ -2,7 +2,7 @@
 //! device once more for the counters. Every launch begins with the same bytes in the buffers.
 
 use std::ffi::c_void;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cust::memory::{CopyDestination, DeviceBuffer};
 use gridstride_driver::Counters;
@@ -12,7 +12,7 @@ use crate::array::Array;
 use crate::copy::{elapsed, event};
 use crate::device::Device;
 use crate::error::{Error, Result};
-use crate::measure::{Naive, Progress, Runs, Timing};
+use crate::measure::{Progress, Runs, Timing};
 use crate::memory;
 use crate::module::{KernelFacts, Module};
 use crate::shape::LaunchShape;
@@ -57,8 +57,10 @@ pub struct Launch<'a> {
 pub struct Launched {
     /// For each argument that is a buffer, its elements after one launch.
     pub outputs: Vec<Option<Array>>,
-    /// The misleading clock of the first launch: the call, then the wait for what it began.
-    pub first: Naive,
+    /// How long the first launch call took.
+    pub first_call: Duration,
+    /// How long the wait took for what it began.
+    pub first_wait: Duration,
     /// Timed launches; `read` has no samples.
     pub timing: Timing,
     /// What the device needs for a thread and a block of it.
@@ -84,12 +86,12 @@ pub fn launch(device: &Device, module: &Module, launch: &Launch<'_>, progress: &
     progress.started(launch.shape);
     let began = Instant::now();
     ready.begin()?;
-    let call = began.elapsed();
+    let first_call = began.elapsed();
     let began = Instant::now();
     device.synchronize()?;
-    let first = Naive { call, read: began.elapsed() };
+    let first_wait = began.elapsed();
     let outputs = ready.outputs()?;
-    let (warmup, timed) = launch.runs.affordable(first.call + first.read);
+    let (warmup, timed) = launch.runs.affordable(first_call + first_wait);
     let counted = !device.facts().is_gpu();
     let total = 1 + warmup + timed + u32::from(counted);
     let mut timing = Timing::default();
@@ -101,7 +103,7 @@ pub fn launch(device: &Device, module: &Module, launch: &Launch<'_>, progress: &
     let counters = if counted { ready.count()? } else { None };
     progress.launched(launch.shape, total, total);
     let kernel = module.kernel_facts(&launch.kernel.name, launch.shape, launch.shared)?;
-    Ok(Launched { outputs, first, timing, kernel, counters })
+    Ok(Launched { outputs, first_call, first_wait, timing, kernel, counters })
 }
 
 /// The driver reads as many bytes of each argument as the parameter has.

@@ -1,5 +1,9 @@
 //! A picture that a format draws as it can: letters on a terminal, SVG in a page.
 
+pub mod heat;
+mod svg;
+pub mod timeline;
+
 use std::fmt::Debug;
 
 /// Something to look at.
