@@ -87,6 +87,11 @@ impl Barriers {
         Ok(waits)
     }
 
+    /// True if the barrier is one for all threads of the block, not for a number of them.
+    pub(crate) fn is_for_all(&self, id: usize) -> bool {
+        self.all[id].expected.is_none()
+    }
+
     /// If all have come to barrier `id`, opens it and gives the results of its reduction.
     pub(crate) fn complete(&mut self, id: usize, live_threads: u32) -> Option<Results> {
         let state = &mut self.all[id];

@@ -4,6 +4,7 @@
 //! for another block's stores makes room for others, as it would on a GPU, where many blocks are resident at once.
 
 use crate::barrier::Barriers;
+use crate::check::BlockWatch;
 use crate::engine::{Engine, Outcome, Run};
 use crate::fault::{Fault, FaultKind};
 use crate::frame::Arena;
@@ -29,11 +30,15 @@ pub(crate) struct Block {
     pub(crate) live_threads: u32,
     /// The first thread whose warp has not started.
     next_thread: u32,
+    /// First threads of the warps in the order in which they start, if it is not their own.
+    order: Option<Vec<u32>>,
     /// Warps that have started and not finished.
     #[expect(clippy::vec_box, reason = "warps move between here and the pool at every turn")]
     warps: Vec<Box<Warp>>,
     /// Some warp stopped in the middle of something, not at a barrier.
     spinning: bool,
+    /// What is watched of it, in launches that are watched.
+    pub(crate) watch: Option<Box<BlockWatch>>,
 }
 
 /// How far a block has come.
@@ -55,6 +60,16 @@ impl Engine<'_> {
         block.barriers.reset();
         block.shared.reset(self.coordinates.total_shared as usize, POISON);
         self.coordinates.block_index = index;
+        if let Some(observer) = &self.observer {
+            let watch = observer.block(self.coordinates.threads(), self.coordinates.total_shared);
+            self.block.watch = Some(Box::new(watch));
+        }
+        let threads = self.coordinates.threads();
+        self.block.order = self.schedule().map(|schedule| {
+            let mut order: Vec<u32> = (0..threads).step_by(LANES).collect();
+            schedule.shuffle(&mut order);
+            order
+        });
     }
 
     /// Changes the block at hand for another one.
@@ -68,7 +83,11 @@ impl Engine<'_> {
         let threads = self.coordinates.threads();
         // First each warp as far as it goes: most kernels need no more, and then one frame serves all warps of the block.
         while self.block.next_thread < threads {
-            let mut warp = self.start(self.block.next_thread, threads);
+            let first_thread = match &self.block.order {
+                Some(order) => order[self.block.next_thread as usize / LANES],
+                None => self.block.next_thread,
+            };
+            let mut warp = self.start(first_thread, threads);
             self.block.next_thread += LANES as u32;
             match self.warp(&mut warp)? {
                 Outcome::Finished => self.pool.put_warp(warp, self.kernel),
@@ -101,6 +120,9 @@ impl Engine<'_> {
     fn sweep(&mut self) -> Run<()> {
         self.block.spinning = false;
         let mut warps = std::mem::take(&mut self.block.warps);
+        if let Some(schedule) = self.schedule() {
+            schedule.shuffle(&mut warps);
+        }
         let mut at = 0;
         while let Some(warp) = warps.get_mut(at) {
             match self.warp(warp)? {
@@ -127,11 +149,15 @@ impl Engine<'_> {
         (warp.first_thread, warp.live) = (first_thread, live);
         warp.splits.push(Split { mask: live, activation: 0, block: 0, node: None, wait: Wait::Nothing });
         warp.activations.push(Some(entry));
+        if let Some(observer) = &self.observer {
+            observer.warp(&mut warp.local_written, self.kernel.local_bytes as usize * LANES);
+        }
         if let Some(offset) = code.frame.param_copy {
             let params = self.context.params;
             for lane in 0..LANES {
                 let at = lane * self.kernel.local_bytes as usize + offset as usize;
                 warp.local.bytes()[at..at + params.len()].copy_from_slice(params);
+                warp.local_written.set(at as u64, params.len() as u64);
             }
         }
         warp
@@ -142,7 +168,9 @@ impl Engine<'_> {
         let mut warps = std::mem::take(&mut self.block.warps);
         let mut released = false;
         for id in 0..crate::barrier::COUNT {
+            let everyone = self.block.barriers.is_for_all(id);
             if let Some(results) = self.block.barriers.complete(id, self.block.live_threads) {
+                self.watch_barrier(id, everyone);
                 warps.iter_mut().for_each(|warp| released |= self.open_barrier(warp, id, results));
             }
         }
@@ -150,7 +178,16 @@ impl Engine<'_> {
         released
     }
 
-    fn deadlock(&mut self) -> Box<Fault> {
+    /// Shows a barrier that opens to the checks.
+    fn watch_barrier(&mut self, id: usize, everyone: bool) {
+        if let (Some(observer), Some(watch)) = (&mut self.observer, &mut self.block.watch) {
+            let came = watch.open(id, everyone, observer.stamp);
+            let exited = self.coordinates.threads() - self.block.live_threads;
+            observer.barrier(self.block.flat, id, &came, everyone, exited);
+        }
+    }
+
+    pub(crate) fn deadlock(&mut self) -> Box<Fault> {
         let mut warps = std::mem::take(&mut self.block.warps);
         let mut detail = Vec::new();
         let mut first = None;
@@ -159,7 +196,8 @@ impl Engine<'_> {
                 let code = self.code(warp.activation(split.activation).function);
                 let (at, what) = match split.wait {
                     Wait::Barrier(id) => (split.block.saturating_sub(1), format!("at barrier {id}")),
-                    _ => (split.block, "for other lanes of the warp".to_owned()),
+                    Wait::Lanes => (split.block, "for other lanes of the warp".to_owned()),
+                    Wait::Nothing => (split.block, "in a loop that nothing ends".to_owned()),
                 };
                 let at = code.blocks[at as usize].at;
                 let line = self.program.module.functions[code.function].instrs[at as usize].line;

@@ -39,6 +39,11 @@ impl Engine<'_> {
                     let (here, others) = (split.block, split.mask & !same);
                     self.counters.divergent_branches += 1;
                     self.counters.lane_instructions -= u64::from(block.cost) * u64::from(others.count_ones());
+                    if let Some(notes) = &self.code(warp.activation(split.activation).function).notes {
+                        for &(class, times) in notes.classes(here) {
+                            self.counters.classes.take_back(class, times.into(), others.count_ones());
+                        }
+                    }
                     split.part(warp, &[(same, here), (others, here)], Some(next));
                 }
                 let found = function_at(address).filter(|at| self.kernel.codes.get(*at).is_some_and(Option::is_some));
@@ -128,6 +133,10 @@ impl Engine<'_> {
             for lane in lanes_of(mask) {
                 let lane = lane * stride;
                 local.copy_within(lane + source..lane + source + size, lane + target);
+                if warp.local_written.is_on() {
+                    let [source, target, size] = [lane + source, lane + target, size].map(|n| n as u64);
+                    warp.local_written.copy_within(source, target, size);
+                }
             }
             return;
         }
@@ -164,6 +173,7 @@ impl Engine<'_> {
                     + (warp.activation(activation).local_base + offset) as usize;
                 let size = size.min(8) as usize;
                 warp.local.bytes()[at..at + size].copy_from_slice(&value.to_le_bytes()[..size]);
+                warp.local_written.set(at as u64, size as u64);
             }
         }
     }
@@ -178,6 +188,11 @@ impl Engine<'_> {
             let local = &warp.local.bytes()[lane * lane_bytes..(lane + 1) * lane_bytes];
             match system::call(system, args, self.context, local, self.block.flat) {
                 Ok(result) => {
+                    if matches!(system, System::Malloc | System::Free) {
+                        // What was freed must not be taken for live, nor the other way round.
+                        self.recent = crate::memory::RecentRanges::default();
+                        self.observer.iter_mut().for_each(|observer| observer.forget_regions());
+                    }
                     if let Some(place) = call.returns.first() {
                         self.store_place(warp, (split.activation, *place), lane, result);
                     }

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use crate::check::note::Notes;
 use crate::lane::{Args, ExecFn, Slot};
 
 /// A decoded function.
@@ -22,6 +23,8 @@ pub(crate) struct Code {
     pub(crate) returns: Vec<Place>,
     /// Bytes of local memory an activation needs for itself.
     pub(crate) local_bytes: u32,
+    /// For the checks and counters; only in code that is watched.
+    pub(crate) notes: Option<Notes>,
 }
 
 /// What a frame holds besides registers.

@@ -32,6 +32,7 @@ impl<'l> Engine<'l> {
 
     pub(crate) fn exit(&mut self, warp: &mut Warp, split: &Split) -> Pause {
         warp.live &= !split.mask;
+        self.observer.iter_mut().for_each(|observer| observer.advance());
         self.block.live_threads -= split.mask.count_ones();
         warp.forget(split.mask, None);
         self.reclaim(warp);

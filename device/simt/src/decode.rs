@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use gridstride_ptx::{AddressBase, Function, Instr, Module, Operand, Param, RegId, Space, Symbol, Type, VarId};
 
+use crate::check::note::Addressed;
 use crate::code::{Constant, FrameLayout, Guard, Place, Special, Width};
 use crate::lane::{Level, Slot};
 use crate::layout::Layout;
@@ -25,6 +26,8 @@ pub(crate) struct Decoder<'a> {
     local_bytes: u32,
     scratch: HashMap<Width, Slot>,
     carry: Option<Slot>,
+    /// Address operands of the instruction at hand, for [`crate::check::note`].
+    pub(crate) addressed: Vec<Addressed>,
 }
 
 impl<'a> Decoder<'a> {
@@ -43,6 +46,7 @@ impl<'a> Decoder<'a> {
             local_bytes: 0,
             scratch: HashMap::new(),
             carry: None,
+            addressed: Vec::new(),
         };
         decoder.regs = function.regs.iter().map(|reg| decoder.place(width(reg.ty))).collect();
         decoder.place_variables();

@@ -1,13 +1,14 @@
 //! The CPU device: takes a launch and spreads its blocks over the machine's cores.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::check::{Checks, Findings, Settings};
 use crate::counters::Counters;
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
 use crate::pool::Workers;
 use crate::program::{NEWEST_SM, Program};
-use crate::run::Launch;
+use crate::run::{Launch, Watch};
 
 /// What the device says of itself.
 #[derive(Debug, Clone)]
@@ -45,7 +46,7 @@ pub struct LaunchConfig {
     pub dynamic_shared: u32,
     /// All blocks are resident at once (`cuLaunchCooperativeKernel`).
     pub cooperative: bool,
-    /// Also count memory requests, sectors and bank conflicts.
+    /// Also count what costs time to count: see [`Counters`]. The launch runs on one core.
     pub count_memory: bool,
 }
 
@@ -55,6 +56,8 @@ pub struct Device {
     facts: Facts,
     memory: Arc<Memory>,
     workers: Workers,
+    settings: Mutex<Settings>,
+    findings: Arc<Findings>,
 }
 
 impl Device {
@@ -75,7 +78,7 @@ impl Device {
             shared_per_block_optin: 227 << 10,
             constant_bytes: 64 << 10,
         };
-        Self { facts, memory, workers: Workers::new(threads) }
+        Self { facts, memory, workers: Workers::new(threads), settings: Mutex::default(), findings: Arc::default() }
     }
 
     /// What the device says of itself.
@@ -88,6 +91,24 @@ impl Device {
     #[must_use]
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
+    }
+
+    /// From now on, launches are watched as these settings say, and so is memory that is allocated.
+    pub fn watch(&self, settings: Settings) {
+        self.memory.watch(settings.checks.init, settings.checks != Checks::default());
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
+    }
+
+    /// How launches are watched.
+    #[must_use]
+    pub fn settings(&self) -> Settings {
+        *self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the checks found in launches that have ended.
+    #[must_use]
+    pub fn findings(&self) -> &Findings {
+        &self.findings
     }
 
     /// Runs kernel number `kernel` of `program` to its end. `params` is the parameter buffer
@@ -110,7 +131,12 @@ impl Device {
         params: &[u8],
     ) -> Result<Counters, Box<Fault>> {
         self.check(program, kernel, config)?;
-        let launch = Launch::new(program.clone(), kernel, *config, params, &self.memory, self.facts.multiprocessors);
+        let settings = self.settings();
+        let is_watched = settings.checks.watch() || settings.schedule_seed.is_some() || config.count_memory;
+        let watch =
+            is_watched.then(|| Watch { kernel: program.watched(kernel), settings, findings: self.findings.clone() });
+        let cores = self.facts.multiprocessors;
+        let launch = Launch::new(program.clone(), kernel, *config, params, &self.memory, cores, watch);
         self.workers.run(Arc::new(launch))
     }
 

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use crate::block::Block;
+use crate::check::{Observer, Schedule};
 use crate::code::{Code, CodeBlock, End, Step};
 use crate::counters::Counters;
 use crate::fault::Fault;
@@ -15,12 +16,12 @@ use crate::launch::LaunchContext;
 use crate::memory::RecentRanges;
 use crate::program::{Kernel, Program};
 use crate::special::Coordinates;
-use crate::warp::{Split, Warp};
+use crate::warp::{Split, Wait, Warp};
 
 /// Loops a warp may go round before others get their turn, if what it does may be waiting for them.
-const TURNS: u32 = 64;
+pub(crate) const TURNS: u32 = 64;
 /// Loops without any access that could be waiting, after which it is taken to wait all the same.
-const PATIENCE: u32 = 4096 * TURNS;
+pub(crate) const PATIENCE: u32 = 4096 * TURNS;
 
 /// What one core needs to run blocks of a launch.
 pub(crate) struct Engine<'l> {
@@ -34,6 +35,8 @@ pub(crate) struct Engine<'l> {
     pub(crate) pool: Pool,
     /// The block at hand.
     pub(crate) block: Block,
+    /// Looks at every instruction; only in launches that are watched, whose kernel has notes.
+    pub(crate) observer: Option<Box<Observer>>,
 }
 
 /// Why a warp stopped running.
@@ -56,15 +59,19 @@ pub(crate) enum Pause {
     Waiting,
     /// It has had its turns.
     Spinning,
+    /// It could go on, but another warp is to have a turn.
+    GivesWay,
 }
 
 pub(crate) type Run<T> = Result<T, Box<Fault>>;
 
 /// Why straight-line code stopped.
-enum Stop<'l> {
+pub(crate) enum Stop<'l> {
     /// The split has come to where it is awaited.
     Meet,
     Turns,
+    /// The schedule has another warp run.
+    GiveWay,
     /// The end of this block is not a jump or a branch.
     Control(&'l CodeBlock),
 }
@@ -80,7 +87,7 @@ impl<'l> Engine<'l> {
         self.coordinates.first_thread = warp.first_thread;
         let (mut spun, mut live) = (0, warp.live);
         loop {
-            let Some(ready) = warp.ready() else {
+            let Some(ready) = self.ready(warp) else {
                 if warp.live == 0 {
                     return Ok(Outcome::Finished);
                 }
@@ -98,6 +105,10 @@ impl<'l> Engine<'l> {
                     warp.splits.push(split);
                     self.meet_lanes(warp)?;
                 }
+                Pause::GivesWay => {
+                    warp.splits.push(split);
+                    return Ok(Outcome::Spinning);
+                }
                 Pause::Spinning => {
                     warp.put_back(split);
                     warp.open_all();
@@ -114,11 +125,28 @@ impl<'l> Engine<'l> {
         }
     }
 
+    /// The split to run next.
+    fn ready(&mut self, warp: &Warp) -> Option<usize> {
+        let first = warp.ready()?;
+        let Some(schedule) = self.schedule() else { return Some(first) };
+        let ready: Vec<usize> =
+            (first..warp.splits.len()).filter(|at| warp.splits[*at].wait == Wait::Nothing).collect();
+        Some(ready[schedule.pick(ready.len())])
+    }
+
+    /// The order in which things run, if it is not their own.
+    pub(crate) fn schedule(&mut self) -> Option<&mut Schedule> {
+        self.observer.as_mut().and_then(|observer| observer.schedule.as_mut())
+    }
+
     /// Runs a split until it exits, waits or has had its turns.
     fn split(&mut self, warp: &mut Warp, split: &mut Split) -> Run<Pause> {
         loop {
-            match self.straight(warp, split)? {
+            let stop =
+                if self.observer.is_none() { self.straight(warp, split) } else { self.straight_observed(warp, split) };
+            match stop? {
                 Stop::Turns => return Ok(Pause::Spinning),
+                Stop::GiveWay => return Ok(Pause::GivesWay),
                 Stop::Meet => {
                     if !warp.arrive(split) {
                         return Ok(Pause::Gone);

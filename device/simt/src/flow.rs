@@ -5,6 +5,7 @@
 
 use gridstride_ptx::{BlockId, Function, Instr, Module, Operand, Symbol, Type};
 
+use crate::check::note::Notes;
 use crate::code::{Barrier, BarrierKind, Call, Callee, Code, CodeBlock, End, Guard, Step, System};
 use crate::decode::Decoder;
 use crate::lane::{Args, Lanes, Level, Slot};
@@ -13,8 +14,14 @@ use crate::ops::{self, Decoded, Reason};
 use crate::program::LoadError;
 use crate::reconverge;
 
-/// Decodes a function.
-pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) -> Result<Code, LoadError> {
+/// Decodes a function. `watched`: with notes for the checks and counters, and a step for each instruction.
+pub(crate) fn decode(
+    module: &Module,
+    at: usize,
+    layout: &Layout,
+    level: Level,
+    watched: bool,
+) -> Result<Code, LoadError> {
     let function = &module.functions[at];
     let mut builder = Builder {
         decoder: Decoder::new(module, function, layout, level),
@@ -24,6 +31,7 @@ pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) 
         firsts: Vec::new(),
         steps: Vec::new(),
         cost: 0,
+        notes: watched.then(Notes::default),
     };
     for block in 0..function.blocks.len() {
         builder.block(block)?;
@@ -49,12 +57,15 @@ pub(crate) fn decode(module: &Module, at: usize, layout: &Layout, level: Level) 
     };
     let params = if function.is_entry { Vec::new() } else { places(&function.params).map_err(unsupported)? };
     let returns = places(&function.returns).map_err(unsupported)?;
-    let Builder { decoder, blocks, .. } = builder;
+    let Builder { decoder, blocks, notes, .. } = builder;
+    if let Some(notes) = &notes {
+        notes.check(&blocks);
+    }
     let (frame, local_bytes) = decoder.finish();
     if local_bytes > MOST_LOCAL {
         return Err(unsupported(format!("{local_bytes} bytes of local memory; a thread has {MOST_LOCAL}")));
     }
-    Ok(Code { name: function.name.clone(), function: at, frame, blocks, params, returns, local_bytes })
+    Ok(Code { name: function.name.clone(), function: at, frame, blocks, params, returns, local_bytes, notes })
 }
 
 /// Local memory a thread at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").
@@ -72,6 +83,7 @@ struct Builder<'a> {
     firsts: Vec<u32>,
     steps: Vec<Step>,
     cost: u32,
+    notes: Option<Notes>,
 }
 
 impl Builder<'_> {
@@ -82,11 +94,27 @@ impl Builder<'_> {
         for at in block.start..block.end {
             let instr = &self.function.instrs[at as usize];
             self.cost += 1;
+            if self.notes.is_some() {
+                self.note(instr, at)?;
+            }
             self.instr(instr, at, fall).map_err(|reason| self.unsupported(instr, at, reason))?;
         }
         let last = &self.function.instrs[block.end as usize - 1];
         if !matches!(&*last.opcode, "bra" | "brx" | "ret" | "exit" | "trap") {
             self.close(End::Jump(fall), block.end - 1);
+        }
+        Ok(())
+    }
+
+    /// Takes down what the checks need to know. Before the instruction is decoded, because some end a block of code.
+    fn note(&mut self, instr: &Instr, at: u32) -> Result<(), LoadError> {
+        self.decoder.addressed.clear();
+        if let Some(decode) = ops::find(&instr.opcode) {
+            decode(&mut self.decoder, instr).map_err(|reason| self.unsupported(instr, at, reason))?;
+        }
+        let addressed = std::mem::take(&mut self.decoder.addressed);
+        if let Some(notes) = &mut self.notes {
+            notes.push(&mut self.decoder, instr, &addressed);
         }
         Ok(())
     }
@@ -187,6 +215,9 @@ impl Builder<'_> {
         let steps = std::mem::take(&mut self.steps).into_boxed_slice();
         let cost = std::mem::take(&mut self.cost);
         self.blocks.push(CodeBlock { steps, end, cost, meet: None, at });
+        if let Some(notes) = &mut self.notes {
+            notes.close_block();
+        }
     }
 
     fn next_number(&self) -> u32 {

@@ -77,7 +77,7 @@ pub(crate) struct Lanes<'a> {
     pub(crate) first_thread: u32,
     /// What the block's launch shares with all of its warps.
     pub(crate) launch: &'a crate::launch::LaunchContext<'a>,
-    /// What the lane function counts: atomics always, memory requests where `LaunchContext::count_memory` is set.
+    /// What the lane function counts: atomics.
     pub(crate) counters: &'a mut Counters,
     /// The allocations that this warp's accesses fell into lately.
     pub(crate) recent: crate::memory::RecentRanges,

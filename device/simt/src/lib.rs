@@ -9,6 +9,7 @@
 mod barrier;
 mod block;
 mod call;
+mod check;
 mod code;
 mod control;
 mod counters;
@@ -34,7 +35,8 @@ mod special;
 mod system;
 mod warp;
 
-pub use counters::Counters;
+pub use check::{Checks, Finding, FindingKind, Findings, Party, Settings};
+pub use counters::{Banks, ByClass, Class, Counters, Traffic};
 pub use device::{Device, Facts, LaunchConfig};
 pub use fault::{Access, Fault, FaultKind};
 pub use memory::{AllocKind, Allocation, Memory, MemoryError};

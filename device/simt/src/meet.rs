@@ -1,6 +1,7 @@
 //! Where lanes wait for each other: warp-wide operations, and the barriers of the block.
 
 use crate::barrier::Results;
+use crate::check::{Arrival, Site};
 use crate::code::{Barrier, End, Guard, Step, Width};
 use crate::control::lanes_of;
 use crate::engine::{Engine, Pause, Run};
@@ -24,7 +25,7 @@ impl Engine<'_> {
         let named = frame.lane(members, Width::W32, split.mask.trailing_zeros() as usize) as u32;
         let agree = lanes_of(split.mask).all(|lane| frame.lane(members, Width::W32, lane) as u32 == named);
         if agree && named & warp.live & !split.mask == 0 {
-            self.run_synced(warp, split.activation, step, split.mask)?;
+            self.run_synced(warp, split.activation, step, split.mask, named)?;
             split.block = next;
             return Ok(None);
         }
@@ -79,7 +80,7 @@ impl Engine<'_> {
             let group = group.fold(0, |mask, lane| mask | 1 << lane);
             left &= !group;
             if named & warp.live & !here == 0 {
-                self.run_synced(warp, activation, step, group)?;
+                self.run_synced(warp, activation, step, group, named)?;
                 done |= group;
             }
         }
@@ -107,7 +108,7 @@ impl Engine<'_> {
         Ok(done != 0)
     }
 
-    fn run_synced(&mut self, warp: &mut Warp, activation: usize, step: &Step, mask: u32) -> Run<()> {
+    fn run_synced(&mut self, warp: &mut Warp, activation: usize, step: &Step, mask: u32, named: u32) -> Run<()> {
         let code = self.code(warp.activation(activation).function);
         let mut lanes = Lanes {
             frame: warp.activation(activation).frame.pointer(),
@@ -124,7 +125,13 @@ impl Engine<'_> {
         };
         // SAFETY: the step was decoded for this function, and the frame is one of it.
         let result = unsafe { (step.exec)(&mut lanes, &step.args) };
-        result.map_err(|fault| self.fault(warp.first_thread, code, step.at, *fault))
+        result.map_err(|fault| self.fault(warp.first_thread, code, step.at, *fault))?;
+        if let (Some(observer), Some(watch), Some(notes)) = (&mut self.observer, &mut self.block.watch, &code.notes) {
+            let site = Site { function: code.function as u32, at: step.at };
+            let place = (self.block.flat, warp.first_thread);
+            observer.warp_wide(watch, place, site, notes.of(step.at).effect, (mask, named, warp.live));
+        }
+        Ok(())
     }
 
     /// A barrier of the block.
@@ -149,6 +156,12 @@ impl Engine<'_> {
         match self.block.barriers.arrive(id, count, barrier.kind, split.mask, whole, predicate) {
             Err(detail) => Err(self.lane_fault(warp, split, at, FaultKind::BadTarget { detail })),
             Ok(waits) => {
+                if let (Some(observer), Some(watch)) = (&self.observer, &mut self.block.watch) {
+                    let function = warp.activation(split.activation).function as u32;
+                    let (first_thread, lanes) = (warp.first_thread, split.mask);
+                    let (site, stamp) = (Site { function, at }, observer.stamp);
+                    watch.arrive(id, Arrival { first_thread, lanes, site, stamp, waits });
+                }
                 split.block = next;
                 if !waits {
                     return Ok(None);

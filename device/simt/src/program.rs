@@ -1,7 +1,7 @@
 //! A module made ready to run: instructions decoded to lane functions, variables given addresses.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gridstride_ptx::{FuncId, Function, LaunchBounds, Linkage, Module, Param, PtxVersion, Space, Symbol, Target};
 
@@ -94,6 +94,8 @@ pub struct Program {
     infos: Vec<KernelInfo>,
     pub(crate) kernels: Vec<Kernel>,
     variables: Vec<Option<(u64, u64)>>,
+    /// Kernels decoded once more for launches that are watched, as they come.
+    watched: Mutex<HashMap<usize, Arc<Kernel>>>,
 }
 
 /// What a launch of one kernel needs.
@@ -132,13 +134,14 @@ impl Program {
             infos: Vec::new(),
             kernels: Vec::new(),
             variables: Vec::new(),
+            watched: Mutex::default(),
         };
         program.place_variables()?;
         program.initialize()?;
         let mut shared_free = HashMap::new();
         let entries = module.functions.iter().enumerate().filter(|(_, f)| f.is_entry && !f.blocks.is_empty());
         for (at, function) in entries {
-            let kernel = program.kernel_of(at, &mut shared_free)?;
+            let kernel = program.kernel_of(at, &mut shared_free, false)?;
             program.infos.push(program.info(function, &kernel));
             program.kernels.push(kernel);
         }
@@ -167,6 +170,14 @@ impl Program {
     #[must_use]
     pub fn kernel(&self, name: &str) -> Option<usize> {
         self.infos.iter().position(|info| &*info.name == name)
+    }
+
+    /// Kernel number `kernel`, as launches need it whose every instruction is looked at.
+    pub(crate) fn watched(&self, kernel: usize) -> Arc<Kernel> {
+        let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = self.kernels[kernel].entry;
+        let decode = || self.kernel_of(entry, &mut HashMap::new(), true).expect("it could be decoded before");
+        watched.entry(kernel).or_insert_with(|| Arc::new(decode())).clone()
     }
 
     /// Address and size in bytes of the module-scope variable `name` (`.global` or `.const`).
@@ -214,7 +225,12 @@ impl Program {
     }
 
     /// Decodes what the kernel can reach. Functions that touch no shared variable are decoded once for all kernels.
-    fn kernel_of(&self, entry: usize, shared_free: &mut HashMap<usize, Arc<Code>>) -> Result<Kernel, LoadError> {
+    fn kernel_of(
+        &self,
+        entry: usize,
+        shared_free: &mut HashMap<usize, Arc<Code>>,
+        watched: bool,
+    ) -> Result<Kernel, LoadError> {
         let reached = reach::reachable(&self.module, entry);
         if let Some((line, symbol)) = reach::undefined(&self.module, &self.variables, &reached) {
             return Err(LoadError::Undefined { line, symbol });
@@ -230,7 +246,7 @@ impl Program {
                 codes[at] = Some(code.clone());
                 continue;
             }
-            let code = Arc::new(flow::decode(&self.module, at, &layout, Level::detect())?);
+            let code = Arc::new(flow::decode(&self.module, at, &layout, Level::detect(), watched)?);
             if !reach::touches_shared(&self.module, function) {
                 shared_free.insert(at, code.clone());
             }

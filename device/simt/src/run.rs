@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::block::{Block, Progress};
+use crate::check::{Findings, Observer, Settings};
 use crate::counters::Counters;
 use crate::device::LaunchConfig;
 use crate::engine::Engine;
@@ -15,11 +16,29 @@ use crate::fault::Fault;
 use crate::frame::Pool;
 use crate::launch::LaunchContext;
 use crate::memory::{AllocationTable, Memory, RecentRanges, Region};
-use crate::program::Program;
+use crate::program::{Kernel, Program};
 use crate::special::Coordinates;
 
 /// Blocks that a core has under way at most, as a multiprocessor has, unless all must be.
 const RESIDENT: usize = 32;
+
+/// How long nothing has come of anything.
+#[derive(Debug, Default)]
+struct Idle {
+    progress: u64,
+    turns: u64,
+}
+
+impl Idle {
+    /// A block has had a turn in a launch with `others` under way, and goes on waiting.
+    fn is_too_long(&mut self, engine: &Engine<'_>, others: usize) -> bool {
+        let Some(progress) = engine.observer.as_ref().and_then(|observer| observer.progress()) else { return false };
+        let progress = progress + engine.counters.blocks + engine.counters.barriers;
+        self.turns = if progress == self.progress { self.turns + 1 } else { 0 };
+        self.progress = progress;
+        self.turns > IDLE_TURNS + 64 * others as u64
+    }
+}
 
 /// Launches so far in this process: `%gridid`.
 static LAUNCHES: AtomicU64 = AtomicU64::new(1);
@@ -48,7 +67,21 @@ pub(crate) struct Launch {
     done: Condvar,
     freed: Mutex<Vec<Arc<Region>>>,
     printed: Mutex<Vec<(u64, String)>>,
+    watch: Option<Watch>,
 }
+
+/// What is needed to watch a launch.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    /// The kernel with notes.
+    pub(crate) kernel: Arc<Kernel>,
+    pub(crate) settings: Settings,
+    pub(crate) findings: Arc<Findings>,
+}
+
+/// Turns of blocks that may follow each other without anything having come of them, before a launch that is checked for
+/// it counts as stuck. Every one is a hundred iterations of a loop or more.
+const IDLE_TURNS: u64 = 10_000;
 
 #[derive(Debug, Default)]
 struct Outcome {
@@ -69,6 +102,7 @@ impl Launch {
         params: &[u8],
         memory: &Arc<Memory>,
         cores: u32,
+        watch: Option<Watch>,
     ) -> Self {
         let blocks: u64 = config.grid.iter().map(|n| u64::from(*n)).product();
         // A buffer that is too short reads as zeros, never as something else.
@@ -93,11 +127,16 @@ impl Launch {
             done: Condvar::new(),
             freed: Mutex::default(),
             printed: Mutex::default(),
+            watch,
         }
     }
 
     /// Cores that have something to do here.
     pub(crate) fn useful_cores(&self) -> u64 {
+        if self.watch.is_some() {
+            // What is seen is the same each time only if it happens in the same order.
+            return 1;
+        }
         self.blocks.div_ceil(self.chunk)
     }
 
@@ -126,13 +165,13 @@ impl Launch {
     }
 
     fn run_blocks(&self, core: u32) -> Counters {
-        let kernel = &self.program.kernels[self.kernel];
+        let plain = &self.program.kernels[self.kernel];
+        let kernel = self.watch.as_ref().map_or(plain, |watch| &watch.kernel);
         let info = &self.program.kernels()[self.kernel];
         let context = LaunchContext {
             allocations: &self.allocations,
             memory: &self.memory,
             params: &self.params,
-            count_memory: self.config.count_memory,
             began: self.began,
             freed: &self.freed,
             printed: &self.printed,
@@ -151,14 +190,23 @@ impl Launch {
             recent: RecentRanges::default(),
             pool: Pool::default(),
             block: Block::default(),
+            observer: self.observer(&info.name),
         };
         // Blocks that wait for others, in turn; all but the one at hand.
         let mut resident: VecDeque<Block> = VecDeque::new();
-        let room = if self.config.cooperative { usize::MAX } else { RESIDENT };
+        // In a shuffled order all blocks may have to be there: the one that others wait for comes when it comes.
+        let shuffled = engine.schedule().is_some();
+        let room = if self.config.cooperative || shuffled { usize::MAX } else { RESIDENT };
         let mut own = 0..0;
         let mut waits = 0u32;
+        let mut idle = Idle::default();
         loop {
             let start = if resident.len() < room { self.take(&mut own) } else { None };
+            let start = start.map(|at| engine.schedule().map_or(at, |schedule| schedule.block(at)));
+            if let Some(schedule) = engine.schedule().filter(|_| !resident.is_empty()) {
+                let first = schedule.pick(resident.len());
+                resident.swap(0, first);
+            }
             match (start, resident.pop_front()) {
                 (Some(flat), waiting) => {
                     resident.extend(waiting);
@@ -172,16 +220,32 @@ impl Launch {
                     }
                     engine.switch_block(waiting);
                 }
-                (None, None) => return engine.counters,
+                (None, None) => break,
             }
             match engine.advance() {
                 Ok(Progress::Done) => {}
                 // What a faulted block was to store never comes.
                 Ok(Progress::Spinning) if self.faulted.load(Ordering::Relaxed) < u64::MAX => {}
-                Ok(Progress::Spinning) => resident.push_back(engine.switch_block(Block::default())),
+                Ok(Progress::Spinning) => {
+                    if idle.is_too_long(&engine, resident.len()) {
+                        self.report(engine.block.flat, engine.deadlock());
+                        continue;
+                    }
+                    resident.push_back(engine.switch_block(Block::default()));
+                }
                 Err(fault) => self.report(engine.block.flat, fault),
             }
         }
+        if let (Some(watch), Some(observer)) = (&self.watch, engine.observer) {
+            watch.findings.add(observer.into_findings());
+        }
+        engine.counters
+    }
+
+    fn observer(&self, kernel: &Arc<str>) -> Option<Box<Observer>> {
+        let settings = self.watch.as_ref()?.settings;
+        let LaunchConfig { grid, block, count_memory, .. } = self.config;
+        Some(Box::new(Observer::new(settings, count_memory, &self.program.module, kernel, grid, block)))
     }
 
     /// The next block to start: in order, and none behind one that faulted.

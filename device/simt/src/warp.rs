@@ -10,6 +10,7 @@
 //!            M: ##......  waits, ..##....  comes      one split again, with the node that M's splits had before
 //! ```
 
+use crate::check::Bits;
 use crate::frame::{Arena, Frame};
 
 /// Lanes that run together.
@@ -81,6 +82,8 @@ pub(crate) struct Warp {
     pub(crate) left: Vec<usize>,
     /// Local memory of the 32 lanes.
     pub(crate) local: Arena,
+    /// Which bytes of it have been written, in launches that are checked for that.
+    pub(crate) local_written: Bits,
     /// Loops gone round since the warp last gave way.
     pub(crate) turns: u32,
     /// Accesses since then that may have been waiting for another thread.

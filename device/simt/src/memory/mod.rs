@@ -84,6 +84,9 @@ pub struct Memory {
 /// Freed allocations that are remembered, so that a use after free can be called one.
 const REMEMBERED: usize = 256;
 
+/// Freed bytes that are held back at most.
+const QUARANTINE: u64 = 256 << 20;
+
 #[derive(Debug, Default)]
 struct State {
     live: BTreeMap<u64, (Allocation, Arc<Region>)>,
@@ -96,6 +99,14 @@ struct State {
     held: Vec<Weak<AllocationTable>>,
     /// Freed bytes that launches may still touch, each with the number of the last table made before it was freed.
     resting: Vec<(u64, Arc<Region>)>,
+    /// Allocations made so far.
+    allocations: u64,
+    /// Whether new ones are watched for which bytes have been written.
+    track: bool,
+    /// Freed bytes that are held back, so that nothing else gets their place, oldest first; and how many.
+    quarantine: VecDeque<Arc<Region>>,
+    quarantined: u64,
+    hold_back: bool,
     /// The last allocations freed, unless their place is taken again.
     freed: VecDeque<Allocation>,
 }
@@ -107,6 +118,18 @@ impl State {
         self.held.retain(|table| table.strong_count() > 0);
         let oldest = self.held.iter().find_map(Weak::upgrade).map_or(u64::MAX, |table| table.number);
         self.resting.retain(|(number, _)| *number >= oldest);
+    }
+
+    fn hold_back(&mut self, region: &Arc<Region>) {
+        if !self.hold_back {
+            return;
+        }
+        self.quarantined += region.bytes();
+        self.quarantine.push_back(region.clone());
+        while self.quarantined > QUARANTINE || self.quarantine.len() > REMEMBERED {
+            let Some(oldest) = self.quarantine.pop_front() else { break };
+            self.quarantined -= oldest.bytes();
+        }
     }
 
     fn remember(&mut self, freed: Allocation) {
@@ -136,7 +159,10 @@ impl Memory {
             return Err(refused);
         }
         state.change();
-        let region = Region::new(size).ok_or(refused)?;
+        state.allocations += 1;
+        // Others are written by the host without a call, or start as zeros.
+        let track = state.track && matches!(kind, AllocKind::Device | AllocKind::Heap);
+        let region = Region::new(size, state.allocations, track).ok_or(refused)?;
         let base = region.base();
         let allocation = Allocation { base, size, kind };
         state.freed.retain(|freed| freed.base >= base + size || base >= freed.base + freed.size);
@@ -159,12 +185,37 @@ impl Memory {
         let (allocation, region) = state.live.remove(&address).ok_or(MemoryError::NotAllocated { address })?;
         state.used -= allocation.size;
         state.remember(allocation);
+        state.hold_back(&region);
         state.change();
         if !state.held.is_empty() {
             let last = state.tables;
             state.resting.push((last, region.clone()));
         }
         Ok(region)
+    }
+
+    /// From now on takes down which bytes of new allocations are written, and keeps freed ones from being allocated again
+    /// for a while.
+    pub(crate) fn watch(&self, track: bool, hold_back: bool) {
+        let mut state = self.write_state();
+        (state.track, state.hold_back) = (track, hold_back);
+        if !hold_back {
+            state.quarantine.clear();
+            state.quarantined = 0;
+        }
+    }
+
+    /// The live allocation that holds `address`, and its bytes.
+    pub(crate) fn region(&self, address: u64) -> Option<(Allocation, Arc<Region>)> {
+        let state = self.read_state();
+        let (_, (allocation, region)) = state.live.range(..=address).next_back()?;
+        allocation.holds(address, 1).then(|| (*allocation, region.clone()))
+    }
+
+    /// All live allocations, each with the number that it had among all, from 1.
+    #[must_use]
+    pub fn live(&self) -> Vec<(Allocation, u64)> {
+        self.read_state().live.values().map(|(allocation, region)| (*allocation, region.number())).collect()
     }
 
     /// The live allocation that holds `address`.
@@ -222,9 +273,10 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::OutOfBounds`] unless the whole range is inside one live allocation.
     pub fn write(&self, address: u64, from: &[u8]) -> Result<(), MemoryError> {
-        let _alive = self.hold(address, from.len() as u64)?;
+        let alive = self.hold(address, from.len() as u64)?;
         // SAFETY: as for `read`.
         unsafe { ptr::copy(from.as_ptr(), address as *mut u8, from.len()) };
+        mark(alive.as_ref(), address, from.len() as u64);
         Ok(())
     }
 
@@ -233,9 +285,12 @@ impl Memory {
     /// # Errors
     /// [`MemoryError::OutOfBounds`] unless each range is inside one live allocation.
     pub fn copy(&self, to: u64, from: u64, size: u64) -> Result<(), MemoryError> {
-        let _alive = (self.hold(to, size)?, self.hold(from, size)?);
+        let alive = (self.hold(to, size)?, self.hold(from, size)?);
         // SAFETY: both ranges are live, and the copy allows overlap.
         unsafe { ptr::copy(from as *const u8, to as *mut u8, size as usize) };
+        if let (Some(target), Some(source)) = alive {
+            target.mark_copied(to - target.base(), &source, from - source.base(), size);
+        }
         Ok(())
     }
 
@@ -245,8 +300,8 @@ impl Memory {
     /// [`MemoryError::OutOfBounds`] unless the whole range is inside one live allocation.
     pub fn fill(&self, address: u64, pattern: &[u8], count: u64) -> Result<(), MemoryError> {
         let size = count.saturating_mul(pattern.len() as u64);
-        let _alive = self.hold(address, size)?;
-        // SAFETY: the range is live while `_alive` is, and every copy below stays in it.
+        let alive = self.hold(address, size)?;
+        // SAFETY: the range is live while `alive` is, and every copy below stays in it.
         unsafe {
             let start = address as *mut u8;
             if let [byte] = pattern {
@@ -262,6 +317,7 @@ impl Memory {
                 }
             }
         }
+        mark(alive.as_ref(), address, size);
         Ok(())
     }
 
@@ -304,6 +360,13 @@ impl Memory {
 
     fn write_state(&self) -> RwLockWriteGuard<'_, State> {
         self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The host has written here.
+fn mark(region: Option<&Arc<Region>>, address: u64, size: u64) {
+    if let Some(region) = region {
+        region.mark_written(address - region.base(), size);
     }
 }
 

@@ -3,6 +3,8 @@
 use std::alloc::{self, Layout};
 use std::ptr::NonNull;
 
+use crate::check::SharedBits;
+
 /// Every allocation starts at a multiple of this, as `cuMemAlloc` promises at least 256.
 const ALIGNMENT: usize = 512;
 /// Bytes behind an allocation, at least, that belong to no allocation: whoever runs over the end is seen to.
@@ -13,6 +15,10 @@ const GAP: usize = 512;
 pub(crate) struct Region {
     start: NonNull<u8>,
     layout: Layout,
+    /// Which bytes have been written, where that is watched; all of them where it is not.
+    written: Option<SharedBits>,
+    /// The number of the allocation in its memory, from 1.
+    number: u64,
 }
 
 // SAFETY: a Region owns its bytes and hands out only their address; who touches them is the business of whoever does.
@@ -22,14 +28,41 @@ unsafe impl Sync for Region {}
 
 impl Region {
     /// Zeroed bytes, because the host reads them back as plain ones. `None` when the host has no more.
-    pub(super) fn new(size: u64) -> Option<Self> {
+    pub(super) fn new(size: u64, number: u64, track: bool) -> Option<Self> {
         let bytes = usize::try_from(size).ok()?.checked_next_multiple_of(ALIGNMENT)?.checked_add(ALIGNMENT + GAP)?;
         // Asking the host for no more than its ordinary alignment lets it hand out untouched zero pages; asked for more,
         // it would clear (and so commit) every byte.
         let layout = Layout::from_size_align(bytes, 16).ok()?;
         // SAFETY: the size is not 0.
         let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
-        Some(Self { start, layout })
+        Some(Self { start, layout, written: track.then(|| SharedBits::new(size)), number })
+    }
+
+    /// Bytes that the host gave for it.
+    pub(super) fn bytes(&self) -> u64 {
+        self.layout.size() as u64
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// True if all bytes of a range, counted from the first, have been written.
+    pub(crate) fn is_written(&self, from: u64, size: u64) -> bool {
+        self.written.as_ref().is_none_or(|written| written.all(from, size))
+    }
+
+    pub(crate) fn mark_written(&self, from: u64, size: u64) {
+        if let Some(written) = &self.written {
+            written.set(from, size);
+        }
+    }
+
+    /// Bytes were copied here: they are as written as they were where they came from.
+    pub(super) fn mark_copied(&self, to: u64, source: &Self, from: u64, size: u64) {
+        if let Some(written) = &self.written {
+            written.copy(to, source.written.as_ref().map(|source| (source, from)), size);
+        }
     }
 
     /// Address of the first byte that may be used. The pointer's provenance is exposed: lane accesses make their pointers

@@ -20,7 +20,6 @@ mod modifiers;
 mod mov;
 mod packed;
 mod relations;
-mod sectors;
 mod select;
 mod shape;
 mod shuffle;

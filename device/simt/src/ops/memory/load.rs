@@ -129,9 +129,6 @@ pub(super) unsafe fn quick<const ALL: usize>(lanes: &mut Lanes<'_>, args: &Args,
     // SAFETY: by the caller, the register has 64 bits a lane; nothing writes to it while it is borrowed.
     let register = unsafe { &*lanes.frame.add(args.slots[0].0 as usize).cast::<[u64; LANES]>() };
     let offset = args.imm.cast_unsigned();
-    if lanes.launch.count_memory {
-        return None;
-    }
     if lanes.mask == FULL {
         let first = register[0].wrapping_add(offset);
         // Generic addresses in the windows above go the other way.

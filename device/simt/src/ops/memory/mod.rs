@@ -95,7 +95,10 @@ pub(crate) fn target(decoder: &mut Decoder<'_>, operand: &Operand, space: Option
         _ => None,
     });
     match decoder.address(operand, space)? {
-        MemoryOperand::Based { slot, wide, offset } => Ok(Target::Place { slot, offset, narrow: !wide, space }),
+        MemoryOperand::Based { slot, wide, offset } => {
+            decoder.addressed.push((slot, offset, !wide, space));
+            Ok(Target::Place { slot, offset, narrow: !wide, space })
+        }
         MemoryOperand::KernelParam(offset) if space == Some(Space::Param) => Ok(Target::KernelParam(offset)),
         MemoryOperand::KernelParam(_) => Err("a kernel parameter in an access to another space".into()),
     }

@@ -8,7 +8,6 @@ pub(crate) use super::form::{Form, Order};
 use crate::fault::{Access, FaultKind};
 use crate::lane::{FULL, LANES, LOCAL_WINDOW, LaneFault, Lanes, SHARED_WINDOW, Slot, WINDOW_BYTES};
 use crate::memory::raw::{Narrow, Vectors, Wide, Widest};
-use crate::ops::sectors;
 use gridstride_ptx::Space;
 
 /// An access of a warp, before its addresses are known.
@@ -103,7 +102,7 @@ unsafe fn find(
     at: &mut [u64; LANES],
     private: &mut bool,
 ) -> Result<Found, Box<LaneFault>> {
-    if place.form.is_narrow_shared() && lanes.mask == FULL && !lanes.launch.count_memory {
+    if place.form.is_narrow_shared() && lanes.mask == FULL {
         // SAFETY: by the caller; the form says that the register has 32 bits a lane.
         if let Some(found) = unsafe { shared_at_once(lanes, place) } {
             *private = true;
@@ -136,9 +135,6 @@ unsafe fn find(
         };
     if !held {
         return separate(lanes, place, at);
-    }
-    if lanes.launch.count_memory {
-        sectors::count(lanes, at, space, start, size);
     }
     let move_by = match space {
         Space::Global | Space::Const => 0,
@@ -278,7 +274,6 @@ fn window(said: Option<Space>, space: Space) -> u64 {
 #[inline(never)]
 fn separate(lanes: &mut Lanes<'_>, place: &Place, at: &mut [u64; LANES]) -> Result<Found, Box<LaneFault>> {
     let said = place.form.space();
-    let logical = *at;
     let mask = lanes.mask;
     for lane in (0..LANES).filter(|lane| mask >> lane & 1 != 0) {
         let address = at[lane];
@@ -290,9 +285,6 @@ fn separate(lanes: &mut Lanes<'_>, place: &Place, at: &mut [u64; LANES]) -> Resu
             Space::Shared => lanes.shared as u64 + offset,
             Space::Local | Space::Param => lanes.local as u64 + lane as u64 * u64::from(lanes.local_bytes) + offset,
         };
-    }
-    if lanes.launch.count_memory {
-        sectors::count_mixed(lanes, &logical, said, place.size);
     }
     settle_inactive(lanes.mask, at);
     Ok(Found::Each)

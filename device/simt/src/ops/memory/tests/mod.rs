@@ -26,7 +26,6 @@ pub(crate) struct Warp {
     pub(crate) local_bytes: u32,
     pub(crate) mask: u32,
     pub(crate) counters: Counters,
-    pub(crate) count_memory: bool,
     pub(crate) params: Vec<u8>,
 }
 
@@ -47,7 +46,6 @@ impl Warp {
             local_bytes: 32,
             mask: FULL,
             counters: Counters::default(),
-            count_memory: false,
             params: vec![0; 64],
         }
     }
@@ -81,7 +79,6 @@ impl Warp {
             allocations: &table,
             memory: &self.memory,
             params: &self.params,
-            count_memory: self.count_memory,
             began: Instant::now(),
             freed: &freed,
             printed: &printed,
