@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::check::{Checks, Findings, Settings};
+use crate::check::{Checks, Finding, Findings, Orders, Settings};
 use crate::counters::Counters;
 use crate::fault::{Fault, FaultKind};
 use crate::memory::Memory;
@@ -132,6 +132,32 @@ impl Device {
     ) -> Result<Counters, Box<Fault>> {
         self.check(program, kernel, config)?;
         let settings = self.settings();
+        if settings.schedules < 2 {
+            return self.launch_once(program, kernel, config, params, settings);
+        }
+        let mut orders = Orders::new(&self.memory);
+        let mut last = None;
+        for seed in 0..u64::from(settings.schedules) {
+            orders.restore(&self.memory);
+            let settings = Settings { schedule_seed: Some(seed), ..settings };
+            last = Some(self.launch_once(program, kernel, config, params, settings)?);
+            if let Some(kind) = orders.compare(&self.memory, seed) {
+                let kernel = Some(program.kernels()[kernel].name.clone());
+                self.findings.add([Finding { kind, kernel, parties: Vec::new(), times: 1 }]);
+                break;
+            }
+        }
+        Ok(last.expect("at least two orders were run"))
+    }
+
+    fn launch_once(
+        &self,
+        program: &Arc<Program>,
+        kernel: usize,
+        config: &LaunchConfig,
+        params: &[u8],
+        settings: Settings,
+    ) -> Result<Counters, Box<Fault>> {
         let is_watched = settings.checks.watch() || settings.schedule_seed.is_some() || config.count_memory;
         let watch =
             is_watched.then(|| Watch { kernel: program.watched(kernel), settings, findings: self.findings.clone() });

@@ -81,7 +81,7 @@ pub(crate) struct Watch {
 
 /// Turns of blocks that may follow each other without anything having come of them, before a launch that is checked for
 /// it counts as stuck. Every one is a hundred iterations of a loop or more.
-const IDLE_TURNS: u64 = 10_000;
+const IDLE_TURNS: u64 = 3_000;
 
 #[derive(Debug, Default)]
 struct Outcome {

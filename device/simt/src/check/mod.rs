@@ -9,6 +9,7 @@
 //! clock    who knows of whose past                      shadow   who touched a word
 //! race     both together: races                         bits     which bytes have been written
 //! block    what is watched of a block: barriers too     finding  what is reported
+//! schedule the order of warps and blocks                orders   what a launch leaves, order by order
 //! ```
 
 mod bits;
@@ -18,6 +19,7 @@ mod finding;
 pub(crate) mod note;
 mod observe;
 mod observer;
+mod orders;
 mod race;
 mod schedule;
 mod settings;
@@ -28,6 +30,7 @@ pub(crate) use bits::{Bits, SharedBits};
 pub(crate) use block::{Arrival, BlockWatch};
 pub use finding::{Finding, FindingKind, Findings, Party};
 pub(crate) use observer::Observer;
+pub(crate) use orders::Orders;
 pub(crate) use schedule::Schedule;
 pub use settings::{Checks, Settings};
 

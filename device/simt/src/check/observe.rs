@@ -4,6 +4,7 @@
 //! functions know nothing of checks and counters, and launches without them pay nothing.
 
 use super::Observer;
+use super::Schedule;
 use super::note::{Accessing, Notes};
 use super::observer::Scene;
 use super::touch::Touch;
@@ -98,7 +99,7 @@ impl<'l> Engine<'l> {
                 }
                 _ => break Ok(Stop::Control(block)),
             }
-            if observer.schedule.as_mut().is_some_and(|schedule| schedule.gives_way()) {
+            if observer.schedule.as_mut().is_some_and(Schedule::gives_way) {
                 break Ok(Stop::GiveWay);
             }
             if at <= from {

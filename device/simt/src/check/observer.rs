@@ -298,7 +298,9 @@ impl Observer {
 
     fn report(&mut self, what: u8, kind: FindingKind, seen: Vec<Seen>) {
         let Some(first) = seen.first() else { return };
-        let key = (what, first.site, seen.get(1).map(|second| second.site));
+        // A race is the same whichever side comes first; a read that races is another matter than a write.
+        let second = seen.get(1).map(|second| second.site);
+        let key = (what, first.site.min(second.unwrap_or(first.site)), second.map(|second| second.max(first.site)));
         if let Some(known) = self.known.get(&key) {
             self.findings[*known].times += 1;
             return;

@@ -40,7 +40,9 @@ impl FromStr for Checks {
                 "all" => checks = Self::ALL,
                 "" if text.trim().is_empty() => {}
                 _ => {
-                    return Err(format!("`{word}` is no check: there are race, init, sync and leak, and all for these"));
+                    return Err(format!(
+                        "`{word}` is no check: there are race, init, sync and leak, and all for these"
+                    ));
                 }
             }
         }

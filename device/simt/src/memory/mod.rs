@@ -280,6 +280,14 @@ impl Memory {
         Ok(())
     }
 
+    /// Puts back what was there before, where it is still allocated: no write as far as checks are concerned.
+    pub(crate) fn restore(&self, address: u64, bytes: &[u8]) {
+        if let Ok(Some(_alive)) = self.hold(address, bytes.len() as u64) {
+            // SAFETY: as for `read`.
+            unsafe { ptr::copy(bytes.as_ptr(), address as *mut u8, bytes.len()) };
+        }
+    }
+
     /// Copies between two places of device memory; they may overlap.
     ///
     /// # Errors
