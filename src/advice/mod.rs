@@ -4,6 +4,7 @@
 
 pub mod comparison;
 pub mod launch;
+pub mod profile;
 
 /// Lanes of a shape's blocks that have no thread, and the lanes in all, a block.
 fn idle_lanes(shape: gridstride_cpu::LaunchShape, warp: u64) -> (u64, u64) {

@@ -3,6 +3,7 @@
 mod elements;
 mod limit;
 mod list;
+mod shape;
 
 use std::path::PathBuf;
 
@@ -12,6 +13,7 @@ use gridstride_cpu::{Choice, kernels};
 pub use self::elements::Elements;
 pub use self::limit::Limit;
 pub use self::list::Sizes;
+pub use self::shape::Shape;
 use crate::verb::{Verb, compare};
 
 const EXAMPLES: &str = "\

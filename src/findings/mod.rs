@@ -5,6 +5,7 @@ pub mod counters;
 pub mod devices;
 pub mod doctor;
 pub mod explain;
+pub mod profile;
 pub mod run;
 #[cfg(test)]
 pub mod sample;

@@ -99,8 +99,6 @@ pub enum Block {
     Table(Table),
     /// Drawn by each format in its own way.
     Picture(Box<dyn Picture>),
-    /// Lines that stay as they are.
-    Verbatim(String),
     /// Short paragraphs under each other.
     Lines(Vec<Text>),
 }
@@ -142,10 +140,5 @@ impl Document {
     /// Adds a picture.
     pub fn picture(&mut self, picture: impl Picture + 'static) {
         self.blocks.push(Block::Picture(Box::new(picture)));
-    }
-
-    /// Adds lines that stay as they are.
-    pub fn verbatim(&mut self, lines: impl Into<String>) {
-        self.blocks.push(Block::Verbatim(lines.into()));
     }
 }

@@ -25,7 +25,6 @@ fn block(block: &Block) -> String {
             let label = escaped(&picture.description());
             format!("<figure role=\"img\" aria-label=\"{label}\">\n{}</figure>\n", picture.svg())
         }
-        Block::Verbatim(lines) => format!("<pre>{}</pre>\n", escaped(lines)),
         Block::Lines(lines) => {
             let lines: String = lines.iter().map(|line| format!("<li>{}</li>\n", text(line))).collect();
             format!("<ul>\n{lines}</ul>\n")

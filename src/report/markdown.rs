@@ -16,7 +16,6 @@ pub fn draw(document: &Document) -> String {
             Block::Paragraph(words) => text(words) + "\n",
             Block::Table(rows) => table(rows),
             Block::Picture(picture) => fenced(&anstream::adapter::strip_str(&picture.terminal(WIDTH)).to_string()),
-            Block::Verbatim(lines) => fenced(lines),
             Block::Lines(lines) => lines.iter().map(|line| format!("- {}\n", text(line))).collect(),
         };
     }

@@ -21,7 +21,6 @@ pub fn draw(document: &Document) -> String {
             Block::Paragraph(text) => wrapped(text),
             Block::Table(table) => with_caption(table),
             Block::Picture(picture) => picture.terminal(WIDTH),
-            Block::Verbatim(lines) => lines.clone(),
             Block::Lines(lines) => lines.iter().map(wrapped).collect(),
         };
     }

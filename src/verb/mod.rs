@@ -9,6 +9,7 @@ pub mod devices;
 pub mod doctor;
 pub mod explain;
 pub mod man;
+pub mod profile;
 pub mod ptx;
 pub mod run;
 pub mod sweep;
@@ -45,6 +46,7 @@ verbs! {
     Compare => compare,
     Devices => devices,
     Sweep => sweep,
+    Profile => profile,
     Explain => explain,
     Run => run,
     Ptx => ptx,

@@ -1,6 +1,6 @@
 //! `gridstride run`: a kernel of somebody else's, from a PTX file, with arguments given on the command line.
 
-mod spec;
+pub mod spec;
 
 use std::fs;
 use std::io::Read;
@@ -106,12 +106,13 @@ pub fn run(args: &Args) -> Result<()> {
     let ptx = read_ptx(&args.file)?;
     let kernels = signatures(&ptx).map_err(|error| Error::Failed(format!("`{}`: {error}", args.file.display())))?;
     let kernel = pick(&kernels, args.kernel.as_deref(), &args.file)?;
-    check_places(args, kernel)?;
+    check_count(&args.arguments, kernel)?;
+    check_places(args)?;
     let device = Device::open(args.device.device.map(Choice::from))?;
     let shape = LaunchShape { grid: args.grid.0, block: args.block.0 };
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     device.check_room(args.arguments.iter().map(Spec::bytes).fold(0, u64::saturating_add))?;
-    let arguments = arguments(args, kernel)?;
+    let arguments = arguments(&args.arguments, kernel, args.seed)?;
     let expected = expected(args, &arguments)?;
     let saves = saves(args)?;
     let module = Module::load(&device, &ptx)?;
@@ -172,21 +173,26 @@ pub fn pick<'a>(kernels: &'a [Signature], name: Option<&str>, file: &Path) -> Re
     }
 }
 
-/// Arguments that are too few or too many, and places that are none, are told before anything is made.
-fn check_places(args: &Args, kernel: &Signature) -> Result<()> {
-    let (given, taken) = (args.arguments.len(), kernel.parameters.len());
-    if given != taken {
-        let list = kernel.parameters.iter().enumerate().map(|(at, parameter)| {
-            let kind = parameter.element.map_or(format!("{} bytes", parameter.bytes), |element| element.to_string());
-            format!("{at}: {} ({kind})", parameter.name)
-        });
-        let list: Vec<String> = list.collect();
-        let list = if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) };
-        return Err(Error::Usage(format!(
-            "`{}` takes {taken} arguments, and {given} are given with --arg{list}",
-            kernel.name
-        )));
+/// Arguments that are too few or too many, told before anything is made.
+///
+/// # Errors
+/// [`Error::Usage`] with the parameters of the kernel.
+pub fn check_count(specs: &[Spec], kernel: &Signature) -> Result<()> {
+    let (given, taken) = (specs.len(), kernel.parameters.len());
+    if given == taken {
+        return Ok(());
     }
+    let list = kernel.parameters.iter().enumerate().map(|(at, parameter)| {
+        let kind = parameter.element.map_or(format!("{} bytes", parameter.bytes), |element| element.to_string());
+        format!("{at}: {} ({kind})", parameter.name)
+    });
+    let list: Vec<String> = list.collect();
+    let list = if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) };
+    Err(Error::Usage(format!("`{}` takes {taken} arguments, and {given} are given with --arg{list}", kernel.name)))
+}
+
+/// Places that are none are told before anything is made, too.
+fn check_places(args: &Args) -> Result<()> {
     let places = args.save.iter().map(|save| save.place).chain(args.expect.iter().map(|expect| expect.place));
     for place in places {
         if !matches!(args.arguments.get(place), Some(Spec::Filled { .. } | Spec::File { .. })) {
@@ -199,11 +205,15 @@ fn check_places(args: &Args, kernel: &Signature) -> Result<()> {
     Ok(())
 }
 
-fn arguments(args: &Args, kernel: &Signature) -> Result<Vec<Argument>> {
+/// The arguments for a kernel.
+///
+/// # Errors
+/// [`Error::Usage`] with the place of the first that cannot be.
+pub fn arguments(specs: &[Spec], kernel: &Signature, seed: u64) -> Result<Vec<Argument>> {
     let mut arguments: Vec<Argument> = Vec::new();
-    for (place, (spec, parameter)) in args.arguments.iter().zip(&kernel.parameters).enumerate() {
+    for (place, (spec, parameter)) in specs.iter().zip(&kernel.parameters).enumerate() {
         // Buffers that are filled with random numbers differ from each other.
-        let argument = spec.argument(parameter, &arguments, args.seed.wrapping_add(place as u64));
+        let argument = spec.argument(parameter, &arguments, seed.wrapping_add(place as u64));
         arguments.push(argument.map_err(|error| Error::Usage(format!("argument {place}: {error}")))?);
     }
     Ok(arguments)
