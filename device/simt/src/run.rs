@@ -194,9 +194,9 @@ impl Launch {
         };
         // Blocks that wait for others, in turn; all but the one at hand.
         let mut resident: VecDeque<Block> = VecDeque::new();
-        // In a shuffled order all blocks may have to be there: the one that others wait for comes when it comes.
-        let shuffled = engine.schedule().is_some();
-        let room = if self.config.cooperative || shuffled { usize::MAX } else { RESIDENT };
+        // On the one core of a launch that is watched all blocks may have to be there: others would have been on other
+        // cores, and in a shuffled order the one that others wait for comes when it comes.
+        let room = if self.config.cooperative || self.watch.is_some() { usize::MAX } else { RESIDENT };
         let mut own = 0..0;
         let mut waits = 0u32;
         let mut idle = Idle::default();

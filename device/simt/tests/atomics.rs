@@ -92,7 +92,7 @@ fn shared_memory_and_generic_addresses() {
          st.global.u32 [%d0], %r6;
          ret;",
     );
-    assert_eq!(Rig::new(2).map(&text, 3, 64, &[]), [192; 192]);
+    assert_eq!(Rig::unchecked(2).map(&text, 3, 64, &[]), [192; 192]);
 }
 
 #[test]

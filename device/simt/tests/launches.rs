@@ -88,7 +88,7 @@ fn dynamic_shared_memory_lies_behind_the_static_variables() {
         mad.lo.u32 %r7, %r7, 10, %r9;
         st.global.u32 [%d0], %r7;
         ret;";
-    let rig = Rig::new(1);
+    let rig = Rig::unchecked(1);
     let out = rig.words(&[0; 4]);
     let text = with_functions(variables, body);
     rig.launch(&text, LaunchConfig { dynamic_shared: 16, ..shape(1, 4) }, &[out]).unwrap();

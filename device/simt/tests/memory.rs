@@ -196,7 +196,7 @@ fn requests_sectors_bytes_and_bank_conflicts() {
 
 #[test]
 fn kernels_reach_nothing_that_is_not_theirs() {
-    let rig = Rig::new(2);
+    let rig = Rig::unchecked(2);
     let body =
         "ld.param.u64 %d3, [p1];\n ld.param.u64 %d4, [p2];\n add.s64 %d3, %d3, %d4;\n ld.global.u8 %r4, [%d3];\n ret;";
     let all: Vec<u64> = (0..8).map(|_| rig.memory.alloc(1000, AllocKind::Device).unwrap()).collect();

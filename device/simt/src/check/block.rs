@@ -74,10 +74,10 @@ impl BlockWatch {
         arrivals
     }
 
-    /// `bar.warp.sync` of `lanes`.
-    pub(crate) fn warp_barrier(&mut self, first_thread: u32, lanes: u32, whole: bool, now: u64) {
-        let mut joined = self.join(threads(first_thread, lanes));
-        learn(Arc::make_mut(&mut joined.clock), first_thread, if whole { u32::MAX } else { lanes }, now);
+    /// `bar.warp.sync` of the lanes `members`, of which `lanes` are at this instruction. `whole`: they are all there are.
+    pub(crate) fn warp_barrier(&mut self, first_thread: u32, lanes: u32, members: u32, whole: bool, now: u64) {
+        let mut joined = self.join(threads(first_thread, members));
+        learn(Arc::make_mut(&mut joined.clock), first_thread, if whole { u32::MAX } else { members }, now);
         self.give(threads(first_thread, lanes), &joined);
     }
 

@@ -254,7 +254,8 @@ impl Observer {
         (lanes, members, live): (u32, u32, u32),
     ) {
         if self.checks.race && effect == Effect::WarpBarrier {
-            watch.warp_barrier(first_thread, lanes, lanes == live, self.stamp);
+            let members = members & live;
+            watch.warp_barrier(first_thread, lanes, members | lanes, members == live, self.stamp);
         }
         if self.checks.sync && lanes & !members != 0 {
             let thread = first_thread + (lanes & !members).trailing_zeros();

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use gridstride_simt::{AllocKind, Counters, Device, Fault, LaunchConfig, LoadError, Memory, Program};
+use gridstride_simt::{AllocKind, Counters, Device, Fault, LaunchConfig, LoadError, Memory, Program, Settings};
 
 /// A device and its memory.
 pub struct Rig {
@@ -15,7 +15,16 @@ impl Rig {
     /// A device of so many cores.
     pub fn new(cores: usize) -> Self {
         let memory = Arc::new(Memory::new(1 << 30));
-        Self { device: Device::new(cores, memory.clone()), memory }
+        let device = Device::new(cores, memory.clone());
+        device.watch(Settings::from_environment().unwrap_or_else(|error| panic!("{error}")));
+        Self { device, memory }
+    }
+
+    /// As [`Rig::new`], for kernels that break a rule on purpose and must run all the same: never checked.
+    pub fn unchecked(cores: usize) -> Self {
+        let rig = Self::new(cores);
+        rig.device.watch(Settings::default());
+        rig
     }
 
     /// Device memory that holds `words`.
@@ -42,7 +51,13 @@ impl Rig {
     pub fn launch(&self, text: &str, config: LaunchConfig, args: &[u64]) -> Result<Counters, Box<Fault>> {
         let program = self.load(text).unwrap_or_else(|error| panic!("{error}"));
         let params: Vec<u8> = args.iter().flat_map(|arg| arg.to_le_bytes()).collect();
-        self.device.launch(&program, 0, &config, &params)
+        let counters = self.device.launch(&program, 0, &config, &params)?;
+        if std::env::var_os("GRIDSTRIDE_CHECK").is_some() {
+            // The kernels of the tests are right, but for those that are there to be found (tests/checks).
+            let found = self.device.findings().take();
+            assert!(found.is_empty(), "{}", found.iter().map(|finding| format!("{finding}\n")).collect::<String>());
+        }
+        Ok(counters)
     }
 
     /// Launches the kernel over `blocks` of `threads` with an array of a word a thread as its first parameter, and returns
