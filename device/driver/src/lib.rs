@@ -21,8 +21,11 @@ mod result;
 mod session;
 mod types;
 
-pub use gridstride_simt::Counters;
-pub use session::{Backend, Choice, Kind, OpenError, choose, count_memory, last_counters, last_error_detail, open};
+pub use gridstride_simt::{Banks, ByClass, Checks, Class, Counters, Finding, FindingKind, Party, Settings, Traffic};
+pub use session::{
+    Backend, Choice, Kind, OpenError, choose, count_memory, last_counters, last_error_detail, open, take_findings,
+    watch,
+};
 
 /// Name and address of every Driver API function that this crate defines.
 pub fn symbols() -> impl Iterator<Item = (&'static str, *const ())> {

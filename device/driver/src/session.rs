@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use gridstride_simt::Counters;
+use gridstride_simt::{Counters, Finding, Settings};
 
 use crate::cpu;
 use crate::entry;
@@ -54,6 +54,14 @@ pub enum OpenError {
     /// `GRIDSTRIDE_DEVICE` is not one of `auto`, `gpu`, `cpu`.
     #[error("GRIDSTRIDE_DEVICE is `{0}`: it takes `auto`, `gpu` or `cpu`")]
     BadVariable(String),
+    /// `GRIDSTRIDE_CHECK` or `GRIDSTRIDE_SCHEDULE_SEED` holds something else than it takes.
+    #[error("{0}")]
+    BadSetting(String),
+    /// Checks were asked for, and a GPU.
+    #[error(
+        "GRIDSTRIDE_CHECK and GRIDSTRIDE_SCHEDULE_SEED are for the CPU device, and a GPU was asked for: leave one of them out"
+    )]
+    ChecksOnGpu,
     /// A GPU was asked for, and the driver library cannot be opened.
     #[error("no NVIDIA driver: {reason}. Install the NVIDIA driver, or use the CPU device (`--device cpu`)")]
     NoDriver {
@@ -78,7 +86,9 @@ impl OpenError {
     pub(crate) fn code(&self) -> CUresult {
         match self {
             Self::NoDriver { .. } | Self::NoGpu { .. } => CUresult::NO_DEVICE,
-            Self::BadVariable(_) | Self::AlreadyOpen(_) => CUresult::INVALID_VALUE,
+            Self::BadVariable(_) | Self::BadSetting(_) | Self::ChecksOnGpu | Self::AlreadyOpen(_) => {
+                CUresult::INVALID_VALUE
+            }
         }
     }
 }
@@ -112,6 +122,12 @@ pub(crate) fn open_once() -> Result<&'static Opened, OpenError> {
     let choice = match *chosen {
         Some(choice) => choice,
         None => choice_of(std::env::var_os("GRIDSTRIDE_DEVICE").as_deref())?,
+    };
+    let settings = cpu::checking::of_environment().map_err(OpenError::BadSetting)?;
+    let choice = match choice {
+        _ if settings == Settings::default() => choice,
+        Choice::Gpu => return Err(OpenError::ChecksOnGpu),
+        Choice::Auto | Choice::Cpu => Choice::Cpu,
     };
     let library = std::env::var_os("GRIDSTRIDE_LIBCUDA").map(PathBuf::from);
     let new = connect(choice, library.as_deref())?;
@@ -192,6 +208,18 @@ pub fn open() -> Result<Backend, OpenError> {
 /// From now on, launches on the CPU device also count memory requests, sectors and bank conflicts (slower).
 pub fn count_memory(on: bool) {
     cpu::counting::count_memory(on);
+}
+
+/// From now on, launches on the CPU device, and memory that is allocated there, are watched as these settings say. Wins
+/// over `GRIDSTRIDE_CHECK` and `GRIDSTRIDE_SCHEDULE_SEED`. A back end that is opened afterwards is the CPU device.
+pub fn watch(settings: Settings) {
+    cpu::checking::watch(settings);
+}
+
+/// What the checks have found since they were asked last. Launches that have not ended may still add to it.
+#[must_use]
+pub fn take_findings() -> Vec<Finding> {
+    cpu::cpu().map(|cpu| cpu.device.findings().take()).unwrap_or_default()
 }
 
 /// What the CPU device counted in the launch that finished last in this process. `None` on a GPU, or before any.

@@ -92,6 +92,13 @@ pub enum FaultKind {
     },
     /// Calls nest deeper than the stack allows.
     StackOverflow,
+    /// `free` of an address that is not the start of a live allocation.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// The allocation that was there before.
+        freed: Option<Allocation>,
+    },
     /// The launch asks for what no device has; nothing ran.
     BadLaunch {
         /// What.
@@ -127,7 +134,9 @@ impl fmt::Display for FaultKind {
                 write!(f, "{access} of {size} bytes at {address:#x} is out of bounds of {space} memory")?;
                 match (nearest, limit) {
                     (Some(near), _) => write!(f, "; {}", distance(*address, *size, *near)),
-                    (None, Some(limit)) => write!(f, ", of which there are {limit} bytes"),
+                    (None, Some(limit)) => {
+                        write!(f, ", of which there are {limit} bytes: {}", beyond(*address, *size, *limit))
+                    }
                     (None, None) => Ok(()),
                 }
             }
@@ -145,8 +154,22 @@ impl fmt::Display for FaultKind {
             Self::Assert { message, file, line, .. } => write!(f, "{file}:{line}: {message}"),
             Self::Deadlock { detail } => write!(f, "deadlock: no thread of the block can go on; {detail}"),
             Self::BadTarget { detail } | Self::BadLaunch { detail } => f.write_str(detail),
+            Self::InvalidFree { address, freed } => {
+                let kind = crate::check::FindingKind::InvalidFree { address: *address, freed: *freed };
+                fmt::Display::fmt(&kind, f)
+            }
             Self::StackOverflow => f.write_str("calls nest deeper than the local memory of a thread allows"),
         }
+    }
+}
+
+/// Where an access lies as seen from the end of a memory that begins at 0.
+fn beyond(address: u64, size: u32, limit: u32) -> String {
+    let limit = u64::from(limit);
+    if address >= limit {
+        format!("it starts {} bytes behind their end", address - limit)
+    } else {
+        format!("its last {} bytes are behind their end", address.saturating_add(size.into()) - limit)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn call(
             let region = context
                 .memory
                 .take(args[0])
-                .map_err(|error| FaultKind::BadTarget { detail: format!("free: {error}") })?;
+                .map_err(|_| FaultKind::InvalidFree { address: args[0], freed: context.memory.freed(args[0]) })?;
             context.freed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(region);
             Ok(0)
         }

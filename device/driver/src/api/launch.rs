@@ -8,7 +8,7 @@ use gridstride_simt::{Facts, Fault, FaultKind, LaunchConfig};
 use crate::arg::Out;
 use crate::cpu::module::Function;
 use crate::cpu::stream::{Size, as_host_function};
-use crate::cpu::{counting, cpu, current};
+use crate::cpu::{checking, counting, cpu, current};
 use crate::entry::driver_functions;
 use crate::result::{CUresult, Error, Result, fail};
 use crate::types::{CUfunction, CUhostFn, CUstream};
@@ -108,7 +108,9 @@ fn submit(
     check_shape(&config, cpu.device.facts(), &function)?;
     let buffer = parameters(&function, params, extra)?;
     context.run(&stream, Size::Large, move || {
-        match cpu.device.launch(&function.module.program, function.kernel, &config, &buffer) {
+        let launched = cpu.device.launch(&function.module.program, function.kernel, &config, &buffer);
+        checking::after_launch(cpu, launched.as_ref().err().map(|fault| &**fault));
+        match launched {
             Ok(counters) => {
                 counting::keep(counters);
                 Ok(())

@@ -5,9 +5,9 @@ use std::ffi::c_void;
 use gridstride_simt::AllocKind;
 
 use crate::arg::Out;
-use crate::cpu::cpu;
 use crate::cpu::current;
 use crate::cpu::stream::Size;
+use crate::cpu::{Cpu, checking, cpu};
 use crate::entry::driver_functions;
 use crate::result::{CUresult, Result, fail};
 use crate::types::{CEnum, CUcontext, CUdeviceptr, CUstream};
@@ -130,13 +130,23 @@ fn is_device_memory(kind: AllocKind) -> bool {
     matches!(kind, AllocKind::Device | AllocKind::Managed)
 }
 
+/// Notes that an allocation is going to be freed; what is none is told to the checks, too, for many who free memory do not
+/// look at the result.
+fn begin_free(cpu: &Cpu, address: u64, accept: impl Fn(AllocKind) -> bool) -> Result {
+    let begun = cpu.allocations.begin_free(address, accept);
+    if begun.is_err() {
+        checking::bad_free(cpu, address);
+    }
+    begun
+}
+
 fn free(address: CUdeviceptr) -> Result {
     let context = current::context()?;
     if address == 0 {
         return Ok(());
     }
     let cpu = cpu()?;
-    cpu.allocations.begin_free(address, is_device_memory)?;
+    begin_free(cpu, address, is_device_memory)?;
     // Work under way may use it. It is freed even if that work turns out to have failed: it cannot be freed again.
     let result = context.synchronize();
     cpu.allocations.free(&cpu.memory, address)?;
@@ -149,7 +159,7 @@ fn free_async(address: CUdeviceptr, stream: CUstream) -> Result {
         return Ok(());
     }
     let cpu = cpu()?;
-    cpu.allocations.begin_free(address, is_device_memory)?;
+    begin_free(cpu, address, is_device_memory)?;
     context.run(&stream, Size::Small, move || cpu.allocations.free(&cpu.memory, address))
 }
 
@@ -163,7 +173,7 @@ fn free_host(pointer: Out<c_void>) -> Result {
     if let Some(context) = &owner {
         context.faults.check()?;
     }
-    cpu.allocations.begin_free(address, |kind| kind == AllocKind::Pinned)?;
+    begin_free(cpu, address, |kind| kind == AllocKind::Pinned)?;
     let result = owner.map_or(Ok(()), |context| context.synchronize());
     cpu.allocations.free(&cpu.memory, address)?;
     result

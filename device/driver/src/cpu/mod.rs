@@ -1,6 +1,7 @@
 //! The CPU device as the Driver API shows it: one device, its contexts, and all that hangs on them.
 
 pub(crate) mod allocations;
+pub(crate) mod checking;
 pub(crate) mod context;
 pub(crate) mod counting;
 pub(crate) mod current;
@@ -66,7 +67,7 @@ pub(crate) fn initialise() {
     CPU.get_or_init(|| {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let memory = Arc::new(Memory::new(host_memory()));
-        Cpu {
+        let cpu = Cpu {
             device: Device::new(threads, memory.clone()),
             memory,
             contexts: Table::new(0x10),
@@ -77,7 +78,9 @@ pub(crate) fn initialise() {
             links: Table::new(0x60),
             allocations: Allocations::default(),
             primary: Mutex::default(),
-        }
+        };
+        checking::begin(&cpu);
+        cpu
     });
 }
 
@@ -145,6 +148,7 @@ impl Cpu {
     pub(crate) fn clear(&self, context: &Context) {
         context.close();
         let id = context.id;
+        checking::before_end(self, id);
         let owns = |stream: &Stream| std::ptr::eq(stream.context.as_ptr(), context);
         self.streams.remove_all(owns);
         self.events.remove_all(|event| event.context == id);

@@ -89,6 +89,13 @@ pub enum FindingKind {
         /// Which one it was, from 1.
         number: u64,
     },
+    /// An address was given back that is not the start of a live allocation.
+    InvalidFree {
+        /// The address.
+        address: u64,
+        /// The allocation that was there before.
+        freed: Option<Allocation>,
+    },
     /// The end of a launch depends on the order in which warps and blocks run.
     OrderDependent {
         /// The memory that differs.
@@ -111,6 +118,7 @@ impl FindingKind {
             Self::Uninitialised { .. } => "init",
             Self::BarrierMissed { .. } | Self::BarrierLines { .. } | Self::MaskWithoutSelf { .. } => "sync",
             Self::Leak { .. } => "leak",
+            Self::InvalidFree { .. } => "memory",
             Self::OrderDependent { .. } => "schedule",
         }
     }
@@ -158,6 +166,12 @@ impl fmt::Display for FindingKind {
             }
             Self::Leak { allocation: Allocation { base, size, kind }, number } => {
                 write!(f, "{size} bytes of {kind:?} memory at {base:#x} (allocation {number}) were never freed")
+            }
+            Self::InvalidFree { address, freed: Some(Allocation { base, size, .. }) } if base == address => {
+                write!(f, "double free: {address:#x} ({size} bytes) has been freed before")
+            }
+            Self::InvalidFree { address, .. } => {
+                write!(f, "free of {address:#x}, which is not the start of an allocation")
             }
             Self::OrderDependent { allocation: Allocation { base, size, .. }, offset, bytes, seeds: [a, b] } => write!(
                 f,
@@ -207,7 +221,7 @@ const MOST: usize = 1000;
 
 impl Findings {
     /// Adds findings; those that there are already are counted.
-    pub(crate) fn add(&self, new: impl IntoIterator<Item = Finding>) {
+    pub fn add(&self, new: impl IntoIterator<Item = Finding>) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for finding in new {
             let like = |old: &&mut Finding| {

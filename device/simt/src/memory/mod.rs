@@ -239,7 +239,8 @@ impl Memory {
     }
 
     /// The allocation that `address` was in before it was freed, if it was freed not long ago.
-    pub(crate) fn freed(&self, address: u64) -> Option<Allocation> {
+    #[must_use]
+    pub fn freed(&self, address: u64) -> Option<Allocation> {
         self.read_state().freed.iter().rev().find(|freed| freed.holds(address, 1)).copied()
     }
 
