@@ -8,6 +8,7 @@
 //! ```
 
 pub mod array;
+mod check;
 mod compare;
 mod copy;
 mod device;
@@ -21,12 +22,13 @@ mod module;
 mod shape;
 mod stats;
 
+pub use check::{Checked, Trial, check, watch};
 pub use compare::{Comparison, Plan, compare};
 pub use copy::{CopyRate, copy_rate};
 pub use device::{Device, Facts};
 pub use dtype::Dtype;
 pub use error::{Error, Result};
-pub use gridstride_driver::{Choice, Counters, Kind};
+pub use gridstride_driver::{Checks, Choice, Counters, Finding, FindingKind, Kind, Party};
 pub use measure::{Bench, Measured, Naive, Progress, Runs, Timing};
 pub use module::{KernelFacts, Module};
 pub use shape::{Dimensions, LaunchShape, ParseShapeError, ShapeError};

@@ -1,5 +1,6 @@
 //! What each verb found, as words, tables and figures: one file a verb.
 
+pub mod check;
 pub mod compare;
 pub mod counters;
 pub mod devices;

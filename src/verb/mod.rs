@@ -3,6 +3,7 @@
 //! To add one: the file, its `mod` line, and its line in [`verbs!`]. The first line of the doc comment of its `Args` is what
 //! `--help` says of it.
 
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod devices;
@@ -49,6 +50,7 @@ verbs! {
     Profile => profile,
     Explain => explain,
     Run => run,
+    Check => check,
     Ptx => ptx,
     Doctor => doctor,
     Completions => completions,
