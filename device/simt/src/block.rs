@@ -147,7 +147,7 @@ impl Engine<'_> {
         let entry = Activation { frame, function: self.kernel.entry, local_base: 0, caller: None, depth: 0 };
         let mut warp = self.pool.warp(self.kernel.local_bytes as usize * LANES);
         (warp.first_thread, warp.live) = (first_thread, live);
-        warp.splits.push(Split { mask: live, activation: 0, block: 0, node: None, wait: Wait::Nothing });
+        warp.splits.push(Split { mask: live, activation: 0, block: 0, node: None, wait: Wait::Nothing, linear: false });
         warp.activations.push(Some(entry));
         if let Some(observer) = &self.observer {
             observer.warp(&mut warp.local_written, self.kernel.local_bytes as usize * LANES);

@@ -5,10 +5,13 @@
 //!                              `- end ----> End  (who runs next, and with which lanes)
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+use gridstride_ptx::Function;
 
 use crate::check::note::Notes;
-use crate::lane::{Args, ExecFn, Slot};
+use crate::lane::{Args, ExecFn, LANES, Level, Slot};
+use crate::linear::Linear;
 
 /// A decoded function.
 #[derive(Debug)]
@@ -25,6 +28,20 @@ pub(crate) struct Code {
     pub(crate) local_bytes: u32,
     /// For the checks and counters; only in code that is watched.
     pub(crate) notes: Option<Notes>,
+    /// Slots of the function's registers, by their number.
+    pub(crate) regs: Box<[Slot]>,
+    /// Code for warps that run together, made when it is first asked for: for blocks in which `%tid.x` alone differs between
+    /// the lanes of a warp, and for others.
+    pub(crate) linear: [OnceLock<Option<Linear>>; 2],
+}
+
+impl Code {
+    /// The linear code for blocks of this shape, if there is anything to gain by it. `function` is the one decoded here.
+    pub(crate) fn linear(&self, function: &Function, block: [u32; 3]) -> Option<&Linear> {
+        let flat = block[1] * block[2] == 1 || block[0].is_multiple_of(LANES as u32);
+        let build = || Linear::build(function, self, Level::detect(), flat);
+        self.linear[usize::from(flat)].get_or_init(build).as_ref()
+    }
 }
 
 /// What a frame holds besides registers.
@@ -141,6 +158,11 @@ impl Guard {
 
     pub(crate) fn of(slot: Slot, negated: bool) -> Self {
         Self { slot: slot.0, flip: if negated { u32::MAX } else { 0 } }
+    }
+
+    /// The predicate, if there is one.
+    pub(crate) fn slot(self) -> Option<Slot> {
+        (self != Self::ALL).then_some(Slot(self.slot))
     }
 
     /// The lanes of `mask` that pass.

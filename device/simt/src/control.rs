@@ -64,6 +64,7 @@ impl<'l> Engine<'l> {
             split.block = target;
         } else {
             self.counters.divergent_branches += 1;
+            self.spread(warp, split);
             split.part(warp, &sides, block.meet);
         }
         Ok(None)

@@ -76,9 +76,9 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// The finished frame, and the bytes of local memory.
-    pub(crate) fn finish(self) -> (FrameLayout, u32) {
-        (self.frame, self.local_bytes)
+    /// The finished frame, the slots of the registers, and the bytes of local memory.
+    pub(crate) fn finish(self) -> (FrameLayout, Vec<Slot>, u32) {
+        (self.frame, self.regs, self.local_bytes)
     }
 
     /// Which copies of the lane functions to use.

@@ -11,8 +11,9 @@ use crate::code::{Code, CodeBlock, End, Step};
 use crate::counters::Counters;
 use crate::fault::Fault;
 use crate::frame::Pool;
-use crate::lane::{LaneFault, Lanes};
+use crate::lane::{FULL, LaneFault, Lanes};
 use crate::launch::LaunchContext;
+use crate::linear::{Linear, Stopped};
 use crate::memory::RecentRanges;
 use crate::program::{Kernel, Program};
 use crate::special::Coordinates;
@@ -37,6 +38,8 @@ pub(crate) struct Engine<'l> {
     pub(crate) block: Block,
     /// Looks at every instruction; only in launches that are watched, whose kernel has notes.
     pub(crate) observer: Option<Box<Observer>>,
+    /// The kernel's code for warps that run together, if this launch may use it.
+    pub(crate) linear: Option<&'l Linear>,
 }
 
 /// Why a warp stopped running.
@@ -182,6 +185,9 @@ impl<'l> Engine<'l> {
         };
         let (mut mask, mut at) = (split.mask, split.block);
         let mut turns = warp.turns;
+        let linear = self.linear.filter(|_| split.activation == 0);
+        let mut pace = Pace { linear, on: split.linear, warp: warp.pace };
+        pace.enter(mask, at, meeting, frame);
         let result = loop {
             if at == meeting {
                 break Ok(Stop::Meet);
@@ -190,7 +196,7 @@ impl<'l> Engine<'l> {
             lanes.counters.instructions += u64::from(block.cost);
             lanes.counters.lane_instructions += u64::from(block.cost) * u64::from(mask.count_ones());
             // SAFETY: the steps were decoded for this function, `frame` is a frame of it, and the level is this CPU's.
-            if let Err(fault) = unsafe { run_steps(&block.steps, &mut lanes, mask) } {
+            if let Err(fault) = unsafe { pace.run(block, at, &mut lanes, mask) } {
                 break Err(fault);
             }
             let from = at;
@@ -204,6 +210,7 @@ impl<'l> Engine<'l> {
                     } else if passed == 0 {
                         at = *next;
                     } else {
+                        pace.leave(frame);
                         lanes.counters.divergent_branches += 1;
                         let sides = [(passed, *taken), (mask & !passed, *next)];
                         split.part(warp, &sides, block.meet);
@@ -217,14 +224,37 @@ impl<'l> Engine<'l> {
                 if turns.is_multiple_of(TURNS) && (warp.spins + lanes.spins > 0 || turns >= PATIENCE) {
                     break Ok(Stop::Turns);
                 }
+                pace.enter(mask, at, meeting, frame);
             }
         };
+        match &result {
+            // Where a split goes on as it is, see `Split::linear`, or is gone.
+            Ok(Stop::Turns) => {}
+            Ok(Stop::Control(block))
+                if matches!(
+                    block.end,
+                    End::Barrier(..) | End::Synced { .. } | End::Switch { .. } | End::Return | End::Exit
+                ) => {}
+            _ => pace.leave(frame),
+        }
+        (split.linear, warp.pace) = (pace.on, pace.warp);
         split.block = at;
         warp.turns = turns;
         warp.spins = warp.spins.saturating_add(lanes.spins);
         self.recent = lanes.recent;
         let first_thread = lanes.first_thread;
         result.map_err(|(fault, at)| self.fault(first_thread, code, at, *fault))
+    }
+
+    /// Before a split that may be in linear code is taken apart: writes its registers to all lanes.
+    pub(crate) fn spread(&self, warp: &mut Warp, split: &mut Split) {
+        if std::mem::take(&mut split.linear)
+            && let Some(linear) = self.linear
+        {
+            let frame = warp.activation(split.activation).frame.pointer();
+            // SAFETY: a split in linear code runs the kernel itself, whose frame this is.
+            unsafe { linear.spread(frame) };
+        }
     }
 
     /// Gives back the frames of functions that all lanes have left.
@@ -248,6 +278,85 @@ impl<'l> Engine<'l> {
             instruction: self.program.module.instr_text(function, at as usize),
             loc: instr.loc.clone(),
         })
+    }
+}
+
+/// Whether a split runs in linear code.
+struct Pace<'l> {
+    linear: Option<&'l Linear>,
+    on: bool,
+    warp: Backoff,
+}
+
+/// When a warp tries linear code again: after each failure it waits twice as long.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Backoff {
+    wait: u32,
+    next: u32,
+}
+
+/// Most occasions that a warp lets pass.
+const LONGEST_WAIT: u32 = 256;
+
+impl Pace<'_> {
+    /// Goes on in linear code, if all lanes are together and in line.
+    #[inline(always)]
+    fn enter(&mut self, mask: u32, at: u32, meeting: u32, frame: *mut u8) {
+        if self.on || mask != FULL || meeting != u32::MAX {
+            return;
+        }
+        let Some(linear) = self.linear else { return };
+        if self.warp.wait > 0 {
+            self.warp.wait -= 1;
+            return;
+        }
+        // SAFETY: by the engine, `frame` is the kernel's, whose linear code this is.
+        self.on = unsafe { linear.holds(at as usize, frame) };
+        if !self.on {
+            self.fail();
+        }
+    }
+
+    fn fail(&mut self) {
+        self.warp.next = (2 * self.warp.next).clamp(1, LONGEST_WAIT);
+        self.warp.wait = self.warp.next;
+    }
+
+    /// Goes on in vector code.
+    fn leave(&mut self, frame: *mut u8) {
+        if let (true, Some(linear)) = (std::mem::take(&mut self.on), self.linear) {
+            // SAFETY: as in `enter`.
+            unsafe { linear.spread(frame) };
+        }
+    }
+
+    /// Runs the steps of `block`, the function's block `at`.
+    ///
+    /// # Safety
+    /// As for each [`crate::lane::ExecFn`] of the block.
+    #[inline(always)]
+    unsafe fn run(
+        &mut self,
+        block: &CodeBlock,
+        at: u32,
+        lanes: &mut Lanes<'_>,
+        mask: u32,
+    ) -> Result<(), (Box<LaneFault>, u32)> {
+        let mut steps = &block.steps[..];
+        if let (true, Some(linear)) = (self.on, self.linear) {
+            // SAFETY: by the caller; a split is in linear code only while all lanes are together and in line.
+            match unsafe { linear.run(at as usize, lanes) } {
+                Ok(()) => return Ok(()),
+                Err(Stopped::Fault(fault, at)) => return Err((fault, at)),
+                Err(Stopped::Resume(step)) => {
+                    self.leave(lanes.frame);
+                    self.fail();
+                    steps = &steps[step..];
+                }
+            }
+        }
+        // SAFETY: by the caller.
+        unsafe { run_steps(steps, lanes, mask) }
     }
 }
 

@@ -61,11 +61,22 @@ pub(crate) fn decode(
     if let Some(notes) = &notes {
         notes.check(&blocks);
     }
-    let (frame, local_bytes) = decoder.finish();
+    let (frame, regs, local_bytes) = decoder.finish();
     if local_bytes > MOST_LOCAL {
         return Err(unsupported(format!("{local_bytes} bytes of local memory; a thread has {MOST_LOCAL}")));
     }
-    Ok(Code { name: function.name.clone(), function: at, frame, blocks, params, returns, local_bytes, notes })
+    Ok(Code {
+        name: function.name.clone(),
+        function: at,
+        frame,
+        blocks,
+        params,
+        returns,
+        local_bytes,
+        notes,
+        regs: regs.into(),
+        linear: Default::default(),
+    })
 }
 
 /// Local memory a thread at most (CUDA C++ Programming Guide, "Technical Specifications per Compute Capability").

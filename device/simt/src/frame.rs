@@ -181,7 +181,7 @@ impl Pool {
         warp.splits.clear();
         warp.nodes.clear();
         warp.left.clear();
-        (warp.turns, warp.spins) = (0, 0);
+        (warp.turns, warp.spins, warp.pace) = (0, 0, Default::default());
         self.warps.push(warp);
     }
 }

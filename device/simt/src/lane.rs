@@ -28,7 +28,7 @@ pub(crate) const LOCAL_WINDOW: u64 = 2 << 48;
 pub(crate) const WINDOW_BYTES: u64 = 1 << 32;
 
 /// Place of a register in its frame, in bytes from the frame's start. Aligned to the register's whole array (at most 64).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) struct Slot(pub(crate) u32);
 
 /// Operands of a lane function. What each place means is the function's own business.

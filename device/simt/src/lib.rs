@@ -22,6 +22,7 @@ mod frame;
 mod lane;
 mod launch;
 mod layout;
+mod linear;
 mod meet;
 mod memory;
 mod ops;

@@ -29,6 +29,7 @@ impl Engine<'_> {
             split.block = next;
             return Ok(None);
         }
+        self.spread(warp, split);
         split.wait = Wait::Lanes;
         Ok(Some(Pause::Waiting))
     }

@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::fault::Fault;
 use crate::frame::Pool;
 use crate::launch::LaunchContext;
+use crate::linear::Linear;
 use crate::memory::{AllocationTable, Memory, RecentRanges, Region};
 use crate::program::{Kernel, Program};
 use crate::special::Coordinates;
@@ -191,6 +192,8 @@ impl Launch {
             pool: Pool::default(),
             block: Block::default(),
             observer: self.observer(&info.name),
+            // Where accesses are counted or watched, each is looked at lane by lane.
+            linear: if self.config.count_memory || self.watch.is_some() { None } else { self.linear() },
         };
         // Blocks that wait for others, in turn; all but the one at hand.
         let mut resident: VecDeque<Block> = VecDeque::new();
@@ -246,6 +249,12 @@ impl Launch {
         let settings = self.watch.as_ref()?.settings;
         let LaunchConfig { grid, block, count_memory, .. } = self.config;
         Some(Box::new(Observer::new(settings, count_memory, &self.program.module, kernel, grid, block)))
+    }
+
+    fn linear(&self) -> Option<&Linear> {
+        let kernel = &self.program.kernels[self.kernel];
+        let function = &self.program.module.functions[kernel.entry];
+        kernel.codes[kernel.entry].as_ref()?.linear(function, self.config.block)
     }
 
     /// The next block to start: in order, and none behind one that faulted.

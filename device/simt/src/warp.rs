@@ -11,6 +11,7 @@
 //! ```
 
 use crate::check::Bits;
+use crate::engine::Backoff;
 use crate::frame::{Arena, Frame};
 
 /// Lanes that run together.
@@ -24,6 +25,9 @@ pub(crate) struct Split {
     /// Where the lanes are awaited, a position in [`Warp::nodes`].
     pub(crate) node: Option<usize>,
     pub(crate) wait: Wait,
+    /// True while the kernel's linear code runs it: then all 32 lanes are in it, and some of its registers are kept in lane
+    /// 0 alone. Whoever takes lanes out of it, or gives their registers to others, spreads them first.
+    pub(crate) linear: bool,
 }
 
 /// What a split waits for.
@@ -88,6 +92,7 @@ pub(crate) struct Warp {
     pub(crate) turns: u32,
     /// Accesses since then that may have been waiting for another thread.
     pub(crate) spins: u32,
+    pub(crate) pace: Backoff,
 }
 
 impl Split {
@@ -178,7 +183,14 @@ impl Warp {
                 Meet::Block(block) => (activation, block),
                 Meet::Return => self.activation(activation).caller.expect("only callees have a Return node"),
             };
-            self.splits.push(Split { mask: arrived, activation, block, node: parent, wait: Wait::Nothing });
+            self.splits.push(Split {
+                mask: arrived,
+                activation,
+                block,
+                node: parent,
+                wait: Wait::Nothing,
+                linear: false,
+            });
         }
         if done {
             self.nodes[at] = None;

@@ -77,12 +77,12 @@ op!(binary SDiv: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_div(b)
 op!(binary SRem: i16 i32 i64 => |a, b| if b == 0 { -1 } else { a.wrapping_rem(b) });
 
 /// The high half of a product.
-struct MulHi;
+pub(super) struct MulHi;
 /// The whole product.
-struct MulWide;
+pub(super) struct MulWide;
 /// High half plus a third operand; whole product plus a third operand.
 struct MadHi;
-struct MadWide;
+pub(super) struct MadWide;
 
 macro_rules! wide {
     ($($t:ty, $w:ty, $bits:literal;)*) => {$(

@@ -15,6 +15,7 @@ mod fields;
 mod float;
 mod half;
 mod int;
+pub(crate) mod linear;
 pub(crate) mod memory;
 mod modifiers;
 mod mov;

@@ -366,9 +366,10 @@ macro_rules! combinations {
         }
     };
 }
+pub(super) use combinations;
 
 /// Bytes of an element of memory, sign extension, bytes of an element of a register, elements a lane.
-fn key(ty: Type, register: Type, count: usize) -> (u32, bool, u32, usize) {
+pub(super) fn key(ty: Type, register: Type, count: usize) -> (u32, bool, u32, usize) {
     (ty.bytes(), ty.is_signed(), register.bytes().max(2), count)
 }
 

@@ -4,11 +4,13 @@
 //! form     what an instruction says besides its types
 //! place    addresses of the lanes --> checked host addresses, and whether they are a row
 //! load     memory --> registers       store    registers --> memory
+//! linear   addresses known from lane 0's --> rows
 //! words    modifiers --> form         copy     memory --> memory (cp.async)
 //! ```
 
 mod copy;
 mod form;
+pub(crate) mod linear;
 mod load;
 pub(crate) mod place;
 mod store;

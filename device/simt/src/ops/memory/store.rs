@@ -213,6 +213,34 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded
     }
 }
 
+/// As the loads' `combinations`: calls `$call!(E, R, N)`.
+macro_rules! store_combinations {
+    ($key:expr, $call:ident) => {
+        match $key {
+            (1, 2, 1) => Some($call!(u8, u16, 1)),
+            (1, 4, 1) => Some($call!(u8, u32, 1)),
+            (1, 8, 1) => Some($call!(u8, u64, 1)),
+            (2, 2, 1) => Some($call!(u16, u16, 1)),
+            (2, 4, 1) => Some($call!(u16, u32, 1)),
+            (2, 8, 1) => Some($call!(u16, u64, 1)),
+            (4, 4, 1) => Some($call!(u32, u32, 1)),
+            (4, 8, 1) => Some($call!(u32, u64, 1)),
+            (8, 8, 1) => Some($call!(u64, u64, 1)),
+            (16, 16, 1) => Some($call!(u128, u128, 1)),
+            (1, 2, 2) => Some($call!(u8, u16, 2)),
+            (1, 2, 4) => Some($call!(u8, u16, 4)),
+            (2, 2, 2) => Some($call!(u16, u16, 2)),
+            (2, 2, 4) => Some($call!(u16, u16, 4)),
+            (4, 4, 2) => Some($call!(u32, u32, 2)),
+            (4, 4, 4) => Some($call!(u32, u32, 4)),
+            (8, 8, 2) => Some($call!(u64, u64, 2)),
+            (8, 8, 4) => Some($call!(u64, u64, 4)),
+            _ => None,
+        }
+    };
+}
+pub(super) use store_combinations;
+
 /// The function of its own that a combination of element, register and count has, if it has one.
 pub(super) fn exec(level: Level, ty: Type, register: Type, count: usize, quick: bool) -> Option<ExecFn> {
     macro_rules! pick {
@@ -220,25 +248,5 @@ pub(super) fn exec(level: Level, ty: Type, register: Type, count: usize, quick: 
             if quick { store::<$e, $r, $n, true>(level) } else { store::<$e, $r, $n, false>(level) }
         };
     }
-    Some(match (ty.bytes(), register.bytes().max(2), count) {
-        (1, 2, 1) => pick!(u8, u16, 1),
-        (1, 4, 1) => pick!(u8, u32, 1),
-        (1, 8, 1) => pick!(u8, u64, 1),
-        (2, 2, 1) => pick!(u16, u16, 1),
-        (2, 4, 1) => pick!(u16, u32, 1),
-        (2, 8, 1) => pick!(u16, u64, 1),
-        (4, 4, 1) => pick!(u32, u32, 1),
-        (4, 8, 1) => pick!(u32, u64, 1),
-        (8, 8, 1) => pick!(u64, u64, 1),
-        (16, 16, 1) => pick!(u128, u128, 1),
-        (1, 2, 2) => pick!(u8, u16, 2),
-        (1, 2, 4) => pick!(u8, u16, 4),
-        (2, 2, 2) => pick!(u16, u16, 2),
-        (2, 2, 4) => pick!(u16, u16, 4),
-        (4, 4, 2) => pick!(u32, u32, 2),
-        (4, 4, 4) => pick!(u32, u32, 4),
-        (8, 8, 2) => pick!(u64, u64, 2),
-        (8, 8, 4) => pick!(u64, u64, 4),
-        _ => return None,
-    })
+    store_combinations!((ty.bytes(), register.bytes().max(2), count), pick)
 }
