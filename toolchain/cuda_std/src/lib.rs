@@ -23,17 +23,24 @@
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 // For LLVM intrinsics that return a value and a predicate; `cuda_builder` lets device crates use features.
 #![cfg_attr(target_arch = "nvptx64", feature(abi_unadjusted))]
+// For the start of launch-sized shared memory, as one symbol (`shared/window.rs`).
+#![cfg_attr(
+    target_arch = "nvptx64",
+    feature(core_intrinsics, gpu_intrinsics, gpu_launch_sized_workgroup_mem, rustc_attrs)
+)]
 
 mod empty;
+pub mod mem;
 pub mod misc;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 mod parameters;
+pub mod shared;
 pub mod thread;
 pub mod vector;
 pub mod warp;
 
-pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel};
+pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel, shared_array};
 pub use glam;
 
 /// What most kernels use.
@@ -46,4 +53,9 @@ pub mod prelude {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::parameters::{AsWritten, Probe, one_parameter, slice};
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use crate::shared::no_shared_memory;
+    pub use crate::shared::{SharedMemory, SharedPlace, Uninitialised, shared_size};
+    #[cfg(target_arch = "nvptx64")]
+    pub use crate::shared::{shared_at, shared_start};
 }

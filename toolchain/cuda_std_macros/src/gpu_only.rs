@@ -47,12 +47,10 @@ pub(crate) fn externally_visible(args: TokenStream, item: TokenStream) -> Result
     Err(Error::new_spanned(&function.sig, message))
 }
 
-pub(crate) fn address_space(args: TokenStream, _item: TokenStream) -> Result<TokenStream, Error> {
+pub(crate) fn address_space(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     let space = args.to_string();
     let message = match space.as_str() {
-        "shared" => {
-            "the compiler cannot place a `static` in shared memory, and without the attribute it would be in global memory"
-        }
+        "shared" => return crate::shared::variable(item),
         "global" => "a `static` is in global memory without `#[address_space(global)]`: remove the attribute",
         "constant" | "local" => {
             "the compiler cannot place a `static` in this address space: without the attribute it is in global memory"

@@ -5,6 +5,7 @@
 
 mod gpu_only;
 mod kernel;
+mod shared;
 
 use proc_macro::TokenStream;
 
@@ -60,10 +61,32 @@ pub fn externally_visible(args: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::externally_visible(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Refused: the stable compiler cannot place a `static` in an address space.
+/// Places a `static mut` in the block's shared memory.
 ///
-/// `static`s without the attribute are in global memory.
+/// ```text
+/// #[address_space(shared)]
+/// static mut TILE: [MaybeUninit<f32>; 256] = [const { MaybeUninit::uninit() }; 256];
+/// …
+/// unsafe { TILE[i].write(x) };
+/// ```
+///
+/// The type must be of `MaybeUninit`s: no GPU gives shared memory an initial value. Use the variable as the array that it is
+/// declared as: index it, call its methods. Its address is `TILE.as_mut_ptr()`; `&raw mut TILE` would be that of a stand-in, and
+/// code that takes it does not link. `shared_array!` gives the pointer at once.
+///
+/// `global`, `constant` and `local` are refused: `static`s are in global memory without an attribute, and the compiler cannot
+/// place them elsewhere.
 #[proc_macro_attribute]
 pub fn address_space(args: TokenStream, item: TokenStream) -> TokenStream {
     gpu_only::address_space(args.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// `shared_array![T; LEN]`: memory for `LEN` elements, shared by the threads of a block, as a `*mut T`.
+///
+/// One buffer for each place in the source where the macro stands, whatever is inlined or instantiated; the pointer is the same
+/// every time. Aligned to 16 bytes at least, so that packs of 16 bytes fit. Uninitialised. `T` and `LEN` cannot name generic
+/// parameters of the function around it, as for any item.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    shared::array(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

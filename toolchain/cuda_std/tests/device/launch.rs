@@ -7,63 +7,81 @@ use gridstride_simt::{AllocKind, Device, Fault, FaultKind, LaunchConfig, Memory,
 use crate::PTX;
 
 /// A device with the fixtures loaded.
-struct Rig {
+pub(crate) struct Rig {
     device: Device,
-    memory: Arc<Memory>,
-    program: Arc<Program>,
+    pub(crate) memory: Arc<Memory>,
+    pub(crate) program: Arc<Program>,
 }
 
 impl Rig {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let memory = Arc::new(Memory::new(1 << 30));
         let module = gridstride_ptx::parse(&PTX).unwrap_or_else(|error| panic!("{error}"));
         let program = Arc::new(Program::load(&module, &memory).unwrap_or_else(|error| panic!("{error}")));
         Self { device: Device::new(2, memory.clone()), memory, program }
     }
 
-    fn bytes(&self, bytes: &[u8]) -> u64 {
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> u64 {
         let at = self.memory.alloc(bytes.len().max(1) as u64, AllocKind::Device).unwrap();
         self.memory.write(at, bytes).unwrap();
         at
     }
 
-    fn words(&self, words: &[u32]) -> u64 {
+    pub(crate) fn words(&self, words: &[u32]) -> u64 {
         self.bytes(&words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<_>>())
     }
 
-    fn read<const N: usize>(&self, at: u64, count: usize) -> Vec<[u8; N]> {
+    pub(crate) fn read<const N: usize>(&self, at: u64, count: usize) -> Vec<[u8; N]> {
         let mut bytes = vec![0; N * count];
         self.memory.read(at, &mut bytes).unwrap();
         bytes.as_chunks().0.to_vec()
     }
 
-    fn read_words(&self, at: u64, count: usize) -> Vec<u32> {
+    pub(crate) fn read_words(&self, at: u64, count: usize) -> Vec<u32> {
         self.read(at, count).into_iter().map(u32::from_le_bytes).collect()
     }
 
     /// Launches with parameters that are laid out already.
-    fn try_launch(&self, name: &str, grid: [u32; 3], block: [u32; 3], params: &[u8]) -> Result<(), Box<Fault>> {
-        let config = LaunchConfig { grid, block, dynamic_shared: 0, cooperative: false, count_memory: false };
+    pub(crate) fn try_launch(
+        &self,
+        name: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        params: &[u8],
+    ) -> Result<(), Box<Fault>> {
+        self.try_launch_with(name, grid, block, 0, params)
+    }
+
+    /// The same with shared memory.
+    pub(crate) fn try_launch_with(
+        &self,
+        name: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_shared: u32,
+        params: &[u8],
+    ) -> Result<(), Box<Fault>> {
+        let config = LaunchConfig { grid, block, dynamic_shared, cooperative: false, count_memory: false };
         let kernel = self.program.kernel(name).unwrap();
         assert_eq!(self.program.kernels()[kernel].param_bytes as usize, params.len(), "{name}");
         self.device.launch(&self.program, kernel, &config, params).map(drop)
     }
 
-    fn launch(&self, name: &str, grid: [u32; 3], block: [u32; 3], args: &[u64]) {
+    pub(crate) fn launch(&self, name: &str, grid: [u32; 3], block: [u32; 3], args: &[u64]) {
         self.try_launch(name, grid, block, &packed(args)).unwrap_or_else(|fault| panic!("{name}: {fault}"));
     }
 }
 
-fn packed(args: &[u64]) -> Vec<u8> {
+pub(crate) fn packed(args: &[u64]) -> Vec<u8> {
     args.iter().flat_map(|arg| arg.to_le_bytes()).collect()
 }
 
 /// Parameters one behind the other, each at its alignment.
 #[derive(Default)]
-struct Params(Vec<u8>);
+pub(crate) struct Params(Vec<u8>);
 
 impl Params {
-    fn add<const N: usize>(mut self, align: usize, bytes: [u8; N]) -> Self {
+    pub(crate) fn add<const N: usize>(mut self, align: usize, bytes: [u8; N]) -> Self {
         self.0.resize(self.0.len().next_multiple_of(align), 0);
         self.0.extend(bytes);
         self

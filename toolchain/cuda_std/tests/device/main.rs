@@ -2,6 +2,7 @@
 
 mod launch;
 mod ptx;
+mod shared;
 
 use std::path::Path;
 use std::process::Command;

@@ -116,6 +116,23 @@ fn barriers_and_votes_are_neither_copied_nor_moved() {
 }
 
 #[test]
+fn shared_memory_keeps_its_address_space() {
+    for name in ["reverse_array", "reverse_variable", "reverse_dynamic", "packs_shared"] {
+        let (_, body) = entry(name);
+        assert!(body.contains("ld.shared.") && body.contains("st.shared."), "{name}: {body}");
+        for generic in ["\tld.b", "\tst.b", "\tld.v", "\tst.v"] {
+            assert!(!body.contains(generic), "{name} has a generic access: {body}");
+        }
+    }
+    let (_, body) = entry("packs_shared");
+    assert!(body.contains("ld.shared.v4.b32") && body.contains("st.shared.v4.b32"), "{body}");
+    // One symbol for all launch-sized memory: of two, LLVM would believe that they do not overlap.
+    assert_eq!(PTX.matches(".extern .shared").count(), 1);
+    // No generic function's memory exists twice.
+    assert_eq!(PTX.matches("\n.shared .align 16 .b8 shared_").count(), PTX.matches(".b8 shared_").count());
+}
+
+#[test]
 fn visible_functions_are_kept() {
     assert!(PTX.contains(".visible .func  (.param .b32 func_retval0) fixture_helper("));
 }
