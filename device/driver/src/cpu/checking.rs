@@ -1,7 +1,8 @@
 //! The checks, as programs ask for them: `GRIDSTRIDE_CHECK` and `GRIDSTRIDE_SCHEDULE_SEED`, which report to standard error
 //! as things are found, or [`crate::watch`], which keeps what is found for [`crate::take_findings`].
 
-use std::sync::{Mutex, Once, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError};
 
 use gridstride_simt::{AllocKind, Fault, Finding, FindingKind, Settings};
 
@@ -127,9 +128,22 @@ fn found(cpu: &Cpu, findings: Vec<Finding>) {
 }
 
 fn report(findings: Vec<Finding>) {
-    count(findings.len() as u64);
-    findings.iter().for_each(|finding| say(&finding.to_string()));
+    for finding in findings {
+        // The same in a later launch of the kernel is no news.
+        let lines = finding.parties.iter().map(|party| party.ptx_line);
+        let what = (finding.kernel.clone(), finding.kind.check(), lines.collect::<Vec<_>>());
+        let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+        if finding.parties.is_empty() || said.insert(what) {
+            count(1);
+            say(&finding.to_string());
+        }
+    }
 }
+
+/// What has been said of kernels: kernel, check, lines.
+type Said = HashSet<(Option<Arc<str>>, &'static str, Vec<u32>)>;
+
+static SAID: LazyLock<Mutex<Said>> = LazyLock::new(Mutex::default);
 
 fn count(more: u64) {
     if let Some(asked) = &mut *asked() {

@@ -31,6 +31,9 @@ pub(crate) struct Thread {
     pub(crate) released: [Option<Blocks>; 2],
     /// What it gets at its next fence, from what its strong reads have seen; in the same order.
     pub(crate) pending: [Option<Blocks>; 2],
+    /// Stamps of its last plain access, and of its last fences.
+    pub(crate) plain: u64,
+    pub(crate) fenced: [u64; 2],
 }
 
 /// Lanes of a warp that have come to a barrier.
@@ -105,7 +108,11 @@ impl BlockWatch {
     }
 
     fn give(&mut self, those: impl Iterator<Item = u32>, joined: &Thread) {
-        those.for_each(|thread| self.threads[thread as usize] = joined.clone());
+        for thread in those {
+            let Thread { clock, released, pending, .. } = joined.clone();
+            let own = &mut self.threads[thread as usize];
+            (own.clock, own.released, own.pending) = (clock, released, pending);
+        }
     }
 }
 

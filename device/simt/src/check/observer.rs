@@ -1,6 +1,7 @@
 //! Sees every instruction of a launch that is watched, and hands it to the checks and the counters.
 
 use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use gridstride_ptx::{Module, Space};
@@ -37,11 +38,14 @@ pub(crate) struct Observer {
     regions: Vec<(Allocation, Arc<Region>)>,
     findings: Vec<Finding>,
     /// Position in `findings`, by what makes two of them the same.
-    known: HashMap<(u8, Site, Option<Site>), usize>,
+    known: HashMap<(u8, Spot, Option<Spot>), usize>,
     pub(crate) schedule: Option<Schedule>,
     /// Stores that changed something, and exits.
     progress: u64,
 }
+
+/// A place in the program, see [`Observer::spot`].
+type Spot = (u64, u32);
 
 /// Where a warp is when it is looked at.
 pub(crate) struct Scene<'a> {
@@ -300,8 +304,8 @@ impl Observer {
     fn report(&mut self, what: u8, kind: FindingKind, seen: Vec<Seen>) {
         let Some(first) = seen.first() else { return };
         // A race is the same whichever side comes first; a read that races is another matter than a write.
-        let second = seen.get(1).map(|second| second.site);
-        let key = (what, first.site.min(second.unwrap_or(first.site)), second.map(|second| second.max(first.site)));
+        let (first, second) = (self.spot(first.site), seen.get(1).map(|second| self.spot(second.site)));
+        let key = (what, first.min(second.unwrap_or(first)), second.map(|second| second.max(first)));
         if let Some(known) = self.known.get(&key) {
             self.findings[*known].times += 1;
             return;
@@ -310,6 +314,20 @@ impl Observer {
             let parties = seen.into_iter().map(|seen| self.party(seen)).collect();
             self.known.insert(key, self.findings.len());
             self.findings.push(Finding { kind, kernel: Some(self.kernel.clone()), parties, times: 1 });
+        }
+    }
+
+    /// What makes a place in the program the same as another one: its line, where there are line tables. Unrolled loops
+    /// repeat instructions.
+    fn spot(&self, site: Site) -> Spot {
+        let instr = &self.module.functions[site.function as usize].instrs[site.at as usize];
+        match &instr.loc {
+            Some(loc) => {
+                let mut hasher = std::hash::DefaultHasher::new();
+                loc.file.hash(&mut hasher);
+                (hasher.finish(), loc.line)
+            }
+            None => (site.function.into(), site.at),
         }
     }
 

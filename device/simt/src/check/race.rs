@@ -4,7 +4,7 @@
 //! - Barriers order all that their threads did before with all that they do behind. Threads that have exited count as
 //!   having come. `bar.arrive` gives, and does not get.
 //! - A *release* is a strong write (relaxed or more, `volatile`, atomic) that is `.release` itself or comes behind a fence
-//!   of its thread. It leaves what the thread knew (at the fence) at the place. Atomic operations of others keep it there
+//!   of its thread. It leaves what the thread knew (at the fence), and itself, at the place. Atomic operations of others keep it there
 //!   and add their own; other writes replace it.
 //! - An *acquire* is a strong read that finds something there and is `.acquire` itself, or has a fence of its thread behind
 //!   it (from there on), or is part of an atomic read-modify-write. The last is more than the model promises, and what
@@ -20,7 +20,7 @@ use gridstride_ptx::Space;
 
 use super::Site;
 use super::block::{BlockWatch, Thread};
-use super::clock::{self, Blocks};
+use super::clock::{self, Blocks, Known};
 use super::note::{Accessing, Strength};
 use super::shadow::{self, Cell, Clash, Kind, Record};
 use super::touch::Touch;
@@ -156,9 +156,9 @@ pub(crate) fn fence(watch: &mut BlockWatch, actor: Actor, lanes: u32, wide: bool
             }
         }
         let snapshot = state.clock.snapshot(actor.block, thread, actor.stamp);
-        state.released[0] = Some(snapshot.clone());
+        (state.released[0], state.fenced[0]) = (Some(snapshot.clone()), actor.stamp);
         if wide {
-            state.released[1] = Some(snapshot);
+            (state.released[1], state.fenced[1]) = (Some(snapshot), actor.stamp);
         }
     }
 }
@@ -205,6 +205,7 @@ fn order(
     let wide = accessing.strength == Strength::Device;
     let writes = accessing.access != Access::Read;
     if accessing.strength == Strength::Weak {
+        state.plain = actor.stamp;
         if writes && !places.is_empty() {
             places.remove(&address);
         }
@@ -230,8 +231,16 @@ fn order(
     let given = if accessing.releases {
         Some((state.clock.snapshot(here, thread, actor.stamp), wide))
     } else {
-        let far = if wide { state.released[1].clone().map(|blocks| (blocks, true)) } else { None };
-        far.or_else(|| state.released[0].clone().map(|blocks| (blocks, false)))
+        let level = usize::from(wide && state.released[1].is_some());
+        state.released[level].clone().map(|mut blocks| {
+            if state.plain <= state.fenced[level] {
+                // The write itself is part of the release, and nothing else has happened since the fence.
+                let mut own = blocks.get(&here).map(|known| Known::clone(known)).unwrap_or_default();
+                own.learn_thread(thread, actor.stamp);
+                blocks.insert(here, Arc::new(own));
+            }
+            (blocks, level == 1)
+        })
     };
     if accessing.access == Access::Write {
         places.remove(&address);
