@@ -7,7 +7,7 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 mod rig;
-use rig::{Rig, kernel};
+use rig::{Rig, with_functions};
 
 use gridstride_simt::LaunchConfig;
 
@@ -94,12 +94,15 @@ const TEXTS: &[&str] = &[
     "shl.b32 %r20, A, 2; and.b32 %r20, %r20, 252; cvt.u64.u32 %d10, %r20; add.u64 %d11, %d9, %d10; ld.global.u32 D, [%d11];",
     "and.b32 %r20, A, 124; mov.u32 %r21, tile; add.u32 %r20, %r20, %r21; st.shared.u32 [%r20], 7; ld.shared.u32 D, [%r20];",
     "bar.sync 0;",
+    // A result that may be in line.
+    "{ .param .b64 p; call (p), get, (B); ld.param.b64 W, [p]; }",
+    "{ .param .b64 p; call (p), get, (7); ld.param.b64 W, [p]; }",
 ];
 
 fn line(at: usize, op: &Op) -> String {
     let guard = match op.guard {
-        Some(false) if !op.text.contains(['@', ':']) && !op.text.starts_with("bar") => "@%p1 ",
-        Some(true) if !op.text.contains(['@', ':']) && !op.text.starts_with("bar") => "@!%p1 ",
+        Some(false) if !op.text.contains(['@', ':', '{']) && !op.text.starts_with("bar") => "@%p1 ",
+        Some(true) if !op.text.contains(['@', ':', '{']) && !op.text.starts_with("bar") => "@!%p1 ",
         _ => "",
     };
     let last = op.text.rfind(['B', 'C', 'Y', 'Z']).filter(|_| op.last_is_constant);
@@ -163,7 +166,10 @@ fn text(ops: &[Op], turns: u32, near: i32) -> String {
         write!(body, "st.global.u32 [%d0+{high}], %r{};", 10 + at).unwrap();
     }
     write!(body, "selp.b32 %r7, 1, 0, %p1; st.global.u32 [%d0+{}], %r7; ret;", 12 * REGISTERS).unwrap();
-    kernel(&body)
+    with_functions(
+        ".func (.param .b64 out) get(.reg .b32 %a) { .reg .b64 %b; cvt.s64.s32 %b, %a; st.param.b64 [out], %b; ret; }",
+        &body,
+    )
 }
 
 fn op() -> impl Strategy<Value = Op> {

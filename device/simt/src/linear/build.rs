@@ -8,7 +8,7 @@ use super::classes::{Class, Classes};
 use super::{Line, Linear, LinearBlock};
 use crate::code::{Code, CodeBlock, End, Guard, Step, Width};
 use crate::lane::{Args, Level, Slot};
-use crate::ops::linear::{Kind, Rule, check, guarded_by_all, pack_strides, spread};
+use crate::ops::linear::{Kind, Rule, check, guarded_by_all, line, pack_strides, spread};
 
 /// How a step of the function runs in linear code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -150,6 +150,16 @@ impl Builder<'_> {
             let form = self.forms[&step.at];
             if form == Form::Vector {
                 push(step.exec, step.args, step.guard);
+                let instr = &self.function.instrs[step.at as usize];
+                if !self.classes.rules.contains_key(&step.at) && self.classes.takes_result(instr) {
+                    // Vector code goes on behind the load if a result is not in line.
+                    for slot in self.classes.destinations(instr) {
+                        let Some(stride) = self.classes.class(slot).stride() else { continue };
+                        let exec = line(self.classes.registers[&slot]);
+                        steps.push(Step { exec, args: Args::of(&[slot], stride), guard: step.guard, at: step.at });
+                        resume.push(number + 1);
+                    }
+                }
                 continue;
             }
             let rule = &self.classes.rules[&step.at];

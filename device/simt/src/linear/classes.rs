@@ -74,11 +74,19 @@ impl<'a> Classes<'a> {
                 Some(rule) => {
                     new.rules.insert(at, rule);
                 }
+                None if new.takes_result(instr) => {}
                 None => new.destinations(instr).into_iter().for_each(|slot| {
                     new.classes.insert(slot, Class::Any);
                 }),
             }
         }
+        while new.sweep(&steps) {}
+        // Of what no rule has told anything by now nothing is known, nor of what is computed from it.
+        let unseen: Vec<Slot> =
+            new.registers.keys().filter(|slot| new.class(**slot) == Class::Unseen).copied().collect();
+        unseen.into_iter().for_each(|slot| {
+            new.classes.insert(slot, Class::Any);
+        });
         while new.sweep(&steps) {}
         new
     }
@@ -107,6 +115,14 @@ impl<'a> Classes<'a> {
         for &(slot, ..) in &code.frame.locals {
             place(slot, Class::Line(0), None);
         }
+    }
+
+    /// True for the load of a called function's result. Behind a call all is vector code for a while; so rather than that the
+    /// result keeps a register out of line, it is looked at when it comes.
+    pub(super) fn takes_result(&self, instr: &Instr) -> bool {
+        let param = &*instr.opcode == "ld" && instr.modifiers.first().is_some_and(|word| &**word == "param");
+        let whole = |slot: &Slot| matches!(self.registers.get(slot), Some(Width::W32 | Width::W64));
+        param && instr.guard.is_none() && self.destinations(instr).iter().all(whole)
     }
 
     /// Derives every step's result once more. True if something changed.

@@ -103,7 +103,7 @@ pub(crate) unsafe fn guarded_by_all(lanes: &mut Lanes<'_>, _: &Args) -> Step {
     if lanes.mask == FULL { Ok(()) } else { leave() }
 }
 
-pub(crate) trait Line: Lane {
+pub(crate) trait Line: Lane + PartialEq {
     /// A lane's value, from the first lane's.
     fn at(self, lane: usize, stride: i64) -> Self;
 }
@@ -138,12 +138,23 @@ pub(crate) fn spread(width: Width, level: Level) -> ExecFn {
     if width == Width::W64 { spread_exec::<u64>(level) } else { spread_exec::<u32>(level) }
 }
 
+unsafe fn line_exec<const WIDE: bool>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+    let width = if WIDE { Width::W64 } else { Width::W32 };
+    // SAFETY: by the decoder, the register has that width.
+    if unsafe { in_line(lanes.frame, args.slots[0], width, args.imm) } { Ok(()) } else { leave() }
+}
+
+/// The step that makes sure that all lanes of slot 0 are in a line of stride `imm`.
+pub(crate) fn line(width: Width) -> ExecFn {
+    if width == Width::W64 { line_exec::<true> } else { line_exec::<false> }
+}
+
 /// True if the register at `slot` is in a line; for a predicate, if it is the same in all lanes.
 ///
 /// # Safety
 /// `frame` must be a frame of the function that has the register, of that width.
 pub(crate) unsafe fn in_line(frame: *const u8, slot: Slot, width: Width, stride: i64) -> bool {
-    unsafe fn same<T: Line + PartialEq>(frame: *const u8, slot: Slot, stride: i64) -> bool {
+    unsafe fn same<T: Line>(frame: *const u8, slot: Slot, stride: i64) -> bool {
         // SAFETY: by the caller of the outer function.
         let all = unsafe { frame.add(slot.0 as usize).cast::<[T; LANES]>().read() };
         let mut differ = false;

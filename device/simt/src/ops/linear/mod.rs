@@ -15,7 +15,7 @@ use crate::decode::width;
 use crate::lane::{ExecFn, Lane, LaneFault, Lanes, Level, Slot};
 use crate::ops::memory;
 
-pub(crate) use checks::{Check, check, guarded_by_all, in_line, spread};
+pub(crate) use checks::{Check, check, guarded_by_all, in_line, line, spread};
 pub(crate) use compare::pack_strides;
 
 /// How an instruction runs on lane 0.

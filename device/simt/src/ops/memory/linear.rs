@@ -33,10 +33,31 @@ unsafe fn host(lanes: &mut Lanes<'_>, args: &Args, size: u64, bytes: u64) -> Opt
     let offset = match form.space() {
         Some(Space::Shared) => at,
         None if at.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES => at - SHARED_WINDOW,
-        _ => return (at < SHARED_WINDOW && lanes.recent.holds(lanes.launch, at, bytes)).then_some(at),
+        _ if at >= SHARED_WINDOW || !lanes.recent.holds(lanes.launch, at, bytes) => return None,
+        _ => {
+            if bytes > size {
+                prefetch(at + bytes, bytes);
+            }
+            return Some(at);
+        }
     };
     let inside = offset.checked_add(bytes).is_some_and(|end| end <= u64::from(lanes.shared_bytes));
     inside.then(|| lanes.shared as u64 + offset)
+}
+
+/// Asks for what the block's next warp is likely to touch: the row behind this one. A core runs the warps of a block one
+/// after the other, each through its whole loop if it can, so rows are not touched in the order of their addresses, and the
+/// processor's own prefetching does not see them coming.
+#[inline(always)]
+fn prefetch(from: u64, bytes: u64) {
+    #[cfg(target_arch = "x86_64")]
+    for at in (from..from + bytes).step_by(64) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: SSE is part of x86-64, and a prefetch of any address is no access.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(at as *const i8) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (from, bytes);
 }
 
 /// Loads a row: lane `l` at lane 0's address and `l` times the size of an access. As the vector code's.
