@@ -29,6 +29,7 @@
     feature(core_intrinsics, gpu_intrinsics, gpu_launch_sized_workgroup_mem, rustc_attrs)
 )]
 
+pub mod atomic;
 mod empty;
 pub mod mem;
 pub mod misc;
@@ -52,6 +53,8 @@ pub mod prelude {
 /// What the code that macros write refers to. Not for use by name.
 #[doc(hidden)]
 pub mod __private {
+    pub use cuda_std_macros::__atomic_table;
+
     pub use crate::parameters::{AsWritten, Probe, one_parameter, slice};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::shared::no_shared_memory;

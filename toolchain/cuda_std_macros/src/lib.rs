@@ -3,6 +3,7 @@
 //! Use them through `cuda_std`; each is documented here. Every rule that a macro enforces has its own error, at the span
 //! of what breaks it.
 
+mod atomics;
 mod gpu_only;
 mod kernel;
 mod shared;
@@ -89,4 +90,25 @@ pub fn address_space(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn shared_array(input: TokenStream) -> TokenStream {
     shared::array(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
+}
+
+/// The functions of `cuda_std::atomic::intrinsics`. For `cuda_std` alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __atomic_intrinsics(_: TokenStream) -> TokenStream {
+    atomics::intrinsics().into()
+}
+
+/// The functions of `cuda_std::atomic::mid`. For `cuda_std` alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __atomic_mid(_: TokenStream) -> TokenStream {
+    atomics::mid().into()
+}
+
+/// The table that the two are made from. For the tests of `cuda_std` alone.
+#[doc(hidden)]
+#[proc_macro]
+pub fn __atomic_table(input: TokenStream) -> TokenStream {
+    atomics::table(input.into()).into()
 }

@@ -78,7 +78,7 @@ pub(crate) fn packed(args: &[u64]) -> Vec<u8> {
 
 /// Parameters one behind the other, each at its alignment.
 #[derive(Default)]
-pub(crate) struct Params(Vec<u8>);
+pub(crate) struct Params(pub(crate) Vec<u8>);
 
 impl Params {
     pub(crate) fn add<const N: usize>(mut self, align: usize, bytes: [u8; N]) -> Self {

@@ -1,5 +1,6 @@
 //! The kernels of `tests/fixtures/kernels`, built by `cuda_builder`: what their PTX says, and what they do on the CPU device.
 
+mod atomics;
 mod launch;
 mod ptx;
 mod shared;

@@ -133,6 +133,24 @@ fn shared_memory_keeps_its_address_space() {
 }
 
 #[test]
+fn cores_atomics_carry_their_ordering() {
+    let (_, body) = entry("core_orderings");
+    for form in ["add.u32", "exch.b32", "cas.b32", "max.u32", "add.u64", "cas.b64"] {
+        for order in ["relaxed", "acquire", "release", "acq_rel"] {
+            // The one of `compare_exchange_weak` has no weaker failure than `Acquire`.
+            if form != "cas.b64" || order.starts_with("acq") {
+                assert!(body.contains(&format!("atom.{order}.sys.global.{form}")), "{order} {form}");
+            }
+        }
+        assert!(body.contains(&format!("fence.sc.sys;\n\tatom.acquire.sys.global.{form}")), "SeqCst {form}");
+    }
+    for access in ["ld.acquire.sys.global.b32", "st.release.sys.global.b64", "ld.relaxed.sys", "st.relaxed.sys"] {
+        assert!(body.contains(access), "{access}");
+    }
+    assert!(body.contains("fence.acq_rel.sys;") && body.contains("fence.sc.sys;"));
+}
+
+#[test]
 fn visible_functions_are_kept() {
     assert!(PTX.contains(".visible .func  (.param .b32 func_retval0) fixture_helper("));
 }
