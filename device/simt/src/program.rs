@@ -194,6 +194,7 @@ impl Program {
                 (Space::Shared, _) | (_, None) => None,
                 _ if global.linkage == Linkage::Extern => None,
                 // An address of its own even for a variable of no bytes.
+                (Space::Const, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleConstant)?, size)),
                 (_, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleGlobal)?, size)),
             };
             self.variables.push(place);

@@ -118,7 +118,8 @@ impl Spec {
     }
 
     fn fit(self, value: i64, bits: u32) -> i64 {
-        let (low, high) = if self.signed_out { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
+        let (low, high) =
+            if self.signed_out { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) };
         if self.sat { value.clamp(low, high) } else { extend(value as u32, bits, self.signed_out) }
     }
 
@@ -213,9 +214,11 @@ unsafe fn exec(lanes: &mut Lanes<'_>, args: &Args) -> Step {
 
 /// A selector of one part: `.b0` to `.b3`, `.h0`, `.h1`.
 fn selector(word: &str) -> Result<u8, Reason> {
-    ["b0", "b1", "b2", "b3", "h0", "h1"].iter().position(|name| *name == word).map(|at| at as u8).ok_or_else(|| {
-        format!("the selector `.{word}`")
-    })
+    ["b0", "b1", "b2", "b3", "h0", "h1"]
+        .iter()
+        .position(|name| *name == word)
+        .map(|at| at as u8)
+        .ok_or_else(|| format!("the selector `.{word}`"))
 }
 
 /// Parts picked by `.h10`, `.b3210` and the like, 4 bits each, the lowest part's first.
@@ -288,7 +291,12 @@ fn video(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         d => (decoder.dst(d, Type::B32)?, None),
     };
     if parts == 1 {
-        spec.pick = [a_word, b_word].map(|word| word.map_or(Ok(6), selector).map(u16::from)).into_iter().collect::<Result<Vec<_>, _>>()?.try_into().expect("two");
+        spec.pick = [a_word, b_word]
+            .map(|word| word.map_or(Ok(6), selector).map(u16::from))
+            .into_iter()
+            .collect::<Result<Vec<_>, _>>()?
+            .try_into()
+            .expect("two");
         spec.merge = d_word.is_some();
         spec.mask = d_word.map_or(Ok(6), selector)?;
         if spec.merge != (c.is_some() && spec.second == 0) {

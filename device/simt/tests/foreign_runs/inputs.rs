@@ -1,10 +1,44 @@
 //! Inputs of the foreign kernels, by the same arithmetic as in `foreign/record.py`.
 
 const EDGES: [u32; 38] = [
-    0, 1, 2, 3, 7, 31, 32, 33, 255, 256, 0x7FFF, 0x8000, 0xFFFF, 0x1_0000, 0x7FFF_FFFF, 0x8000_0000, 0x8000_0001,
-    0xFFFF_FFFF, 0xFFFF_FFFE, 0xFFFF_8000, 0x3F80_0000, 0xBF80_0000, 0x3F00_0000, 0x4020_0000, 0x7F80_0000,
-    0xFF80_0000, 0x7FC0_0000, 0x7F7F_FFFF, 0x0080_0000, 0x007F_FFFF, 0x0000_0001, 0x4B00_0001, 0x4F00_0000,
-    0x5F00_0000, 0xCF00_0000, 0x477F_E000, 0x3380_0000, 0x00FF_00FF,
+    0,
+    1,
+    2,
+    3,
+    7,
+    31,
+    32,
+    33,
+    255,
+    256,
+    0x7FFF,
+    0x8000,
+    0xFFFF,
+    0x1_0000,
+    0x7FFF_FFFF,
+    0x8000_0000,
+    0x8000_0001,
+    0xFFFF_FFFF,
+    0xFFFF_FFFE,
+    0xFFFF_8000,
+    0x3F80_0000,
+    0xBF80_0000,
+    0x3F00_0000,
+    0x4020_0000,
+    0x7F80_0000,
+    0xFF80_0000,
+    0x7FC0_0000,
+    0x7F7F_FFFF,
+    0x0080_0000,
+    0x007F_FFFF,
+    0x0000_0001,
+    0x4B00_0001,
+    0x4F00_0000,
+    0x5F00_0000,
+    0xCF00_0000,
+    0x477F_E000,
+    0x3380_0000,
+    0x00FF_00FF,
 ];
 const EDGES64: [u64; 26] = [
     0,
@@ -34,8 +68,7 @@ const EDGES64: [u64; 26] = [
     0x47EF_FFFF_F000_0000,
     0x40EF_FDFF_FFFF_FFFF,
 ];
-const HALVES: [u16; 12] =
-    [0, 0x8000, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7E00, 1, 0x3FF, 0x400, 0x7BFF, 0x4248];
+const HALVES: [u16; 12] = [0, 0x8000, 0x3C00, 0xBC00, 0x7C00, 0xFC00, 0x7E00, 1, 0x3FF, 0x400, 0x7BFF, 0x4248];
 
 fn mix(x: u32) -> u32 {
     let x = (x ^ x >> 16).wrapping_mul(0x7FEB_352D);
@@ -44,7 +77,7 @@ fn mix(x: u32) -> u32 {
 }
 
 fn half(v: u32) -> u16 {
-    if v & 0x1_0000 != 0 { HALVES[v as usize % 12] } else { (0x3000 + (v & 0x1FFF) | v >> 2 & 0x8000) as u16 }
+    if v & 0x1_0000 != 0 { HALVES[v as usize % 12] } else { ((0x3000 + (v & 0x1FFF)) | (v >> 2 & 0x8000)) as u16 }
 }
 
 /// `count` words of one kind.
@@ -63,9 +96,7 @@ pub fn words(kind: &str, seed: u32, count: usize) -> Vec<u32> {
             "edge" | "edge64" => mix(h),
             "float" => ((h >> 8) as f32 * (-20f32).exp2() - 8.0).to_bits(),
             "double" => part((f64::from(pair >> 4) * (-24f64).exp2() - 8.0).to_bits()),
-            "halves" => {
-                u32::from(half(mix(h.wrapping_add(1)))) | u32::from(half(mix(h.wrapping_add(2)))) << 16
-            }
+            "halves" => u32::from(half(mix(h.wrapping_add(1)))) | u32::from(half(mix(h.wrapping_add(2)))) << 16,
             other => panic!("unknown kind of input: {other}"),
         }
     };
