@@ -8,7 +8,7 @@ use gridstride_ptx::{FuncId, Function, LaunchBounds, Linkage, Module, Param, Ptx
 use crate::code::Code;
 use crate::flow;
 use crate::lane::Level;
-use crate::layout::Layout;
+use crate::layout::{Layout, Named};
 use crate::memory::{AllocKind, Memory};
 use crate::reach;
 
@@ -110,6 +110,8 @@ pub(crate) struct Kernel {
     dynamic_shared_at: u32,
     /// Local memory a lane, all activations together.
     pub(crate) local_bytes: u32,
+    /// Variables by address, for messages; only where the kernel is watched.
+    pub(crate) named: Vec<Named>,
 }
 
 impl Kernel {
@@ -254,8 +256,9 @@ impl Program {
             codes[at] = Some(code);
         }
         let local_bytes = reach::local_bytes(&self.module, entry, &codes);
+        let named = if watched { layout.named(&self.module) } else { Vec::new() };
         let Layout { static_shared, dynamic_shared_at, .. } = layout;
-        Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes })
+        Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes, named })
     }
 
     fn info(&self, function: &Function, kernel: &Kernel) -> KernelInfo {

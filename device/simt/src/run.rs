@@ -261,10 +261,10 @@ impl Launch {
         engine.counters
     }
 
-    fn observer(&self, kernel: &Arc<str>) -> Option<Box<Observer>> {
-        let settings = self.watch.as_ref()?.settings;
+    fn observer(&self, name: &Arc<str>) -> Option<Box<Observer>> {
+        let Watch { settings, kernel, .. } = self.watch.as_ref()?;
         let LaunchConfig { grid, block, count_memory, .. } = self.config;
-        Some(Box::new(Observer::new(settings, count_memory, &self.program.module, kernel, grid, block)))
+        Some(Box::new(Observer::new(*settings, count_memory, &self.program.module, kernel, name, grid, block)))
     }
 
     fn linear(&self) -> Option<&Linear> {
