@@ -6,7 +6,10 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::result::{CUresult, Result, fail};
-use crate::types::{CUcontext, CUevent, CUfunction, CUhostFn, CUlinkState, CUmodule, CUoccupancyB2DSize, CUstream};
+use crate::types::{
+    CUcontext, CUevent, CUfunction, CUhostFn, CUkernel, CUlibrary, CUlinkState, CUmemLocation, CUmemoryPool, CUmodule,
+    CUoccupancyB2DSize, CUstream, CUstreamCallback,
+};
 
 /// An argument as it comes from C, and what it becomes.
 pub(crate) trait FromC {
@@ -30,7 +33,8 @@ macro_rules! plain {
 }
 
 plain! {
-    u8 u16 u32 i32 u64 usize CUcontext CUevent CUfunction CUhostFn CUlinkState CUmodule CUoccupancyB2DSize CUresult CUstream
+    u8 u16 u32 i32 f32 u64 usize CUcontext CUevent CUfunction CUhostFn CUlinkState CUmodule CUoccupancyB2DSize CUresult CUstream
+    CUlibrary CUkernel CUmemoryPool CUmemLocation CUstreamCallback
 }
 
 impl<T> FromC for *mut T {
@@ -118,6 +122,11 @@ impl<T> Out<T> {
 }
 
 impl Out<c_void> {
+    /// A place that the caller names in an array of places, each null or valid as the function's documentation demands.
+    pub(crate) fn at(place: *mut c_void) -> Self {
+        Self(place)
+    }
+
     pub(crate) fn address(self) -> *mut u8 {
         self.0.cast()
     }
@@ -154,6 +163,10 @@ impl Out<c_char> {
 }
 
 impl<T> In<T> {
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     pub(crate) fn get(self) -> Result<T>
     where
         T: Copy,
@@ -163,6 +176,23 @@ impl<T> In<T> {
         }
         // SAFETY: not null, hence valid for a read of a T (invariant of the type).
         Ok(unsafe { self.0.read() })
+    }
+}
+
+impl<T> In<T> {
+    /// Element `index` of an array.
+    ///
+    /// # Safety
+    /// The caller of the Driver API function says, by another argument, that there are more than `index` elements.
+    pub(crate) unsafe fn element(self, index: usize) -> Result<T>
+    where
+        T: Copy,
+    {
+        if self.0.is_null() {
+            return fail(CUresult::INVALID_VALUE);
+        }
+        // SAFETY: not null, and long enough as this function's contract says.
+        Ok(unsafe { self.0.add(index).read() })
     }
 }
 

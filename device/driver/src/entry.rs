@@ -33,24 +33,40 @@ pub(crate) struct Symbol {
 /// `call` needs an opened back end, `open` opens it, `any` works without. An entry without `=>` is
 /// `CUDA_ERROR_NOT_SUPPORTED` on the CPU device. The Rust function takes the lifted arguments ([`crate::arg::FromC`]).
 /// `explained by f` runs `f` after a failure of NVIDIA's driver, with the code and the raw arguments, to say more about it.
+/// `per thread cuName_ptsz` also exports the function under that name; there, no stream is the default stream of the thread.
+/// `also cuOldName` exports it under the name of an earlier version whose arguments were the same.
 macro_rules! driver_functions {
     ($(
         $(#[doc = $doc:literal])*
-        $mode:ident $name:ident($($arg:ident: $ty:ty),* $(,)?) $(=> $cpu:ident)? $(, explained by $explain:path)?;
+        $mode:ident $name:ident $args:tt $(=> $cpu:ident)? $(, explained by $explain:path)?
+            $(, per thread $per_thread:ident)? $(, also $other:ident)*;
     )*) => {
         $($crate::entry::driver_function! {
-            [$(#[doc = $doc])*] $mode $name [$($arg: $ty),*] [$($cpu)?] [$($explain)?]
+            [$(#[doc = $doc])*] $mode $args [$($cpu)?] [$($explain)?]
+            [shared $name, $(per_thread $per_thread,)? $(shared $other,)*]
         })*
 
         /// What this file exports.
         pub(crate) const TABLE: &[$crate::entry::Symbol] = &[
-            $($crate::entry::Symbol { name: stringify!($name), address: $name as *const () }),*
+            $(
+                $crate::entry::Symbol { name: stringify!($name), address: $name as *const () },
+                $($crate::entry::Symbol { name: stringify!($per_thread), address: $per_thread as *const () },)?
+                $($crate::entry::Symbol { name: stringify!($other), address: $other as *const () },)*
+            )*
         ];
     };
 }
 
 macro_rules! driver_function {
-    ([$($doc:tt)*] $mode:ident $name:ident [$($arg:ident: $ty:ty),*] [$($cpu:ident)?] [$($explain:path)?]) => {
+    ($docs:tt $mode:ident $args:tt $cpu:tt $explain:tt []) => {};
+    (
+        [$($doc:tt)*] $mode:ident ($($arg:ident: $ty:ty),* $(,)?) [$($cpu:ident)?] [$($explain:path)?]
+        [$default_stream:ident $name:ident, $($more:tt)*]
+    ) => {
+        $crate::entry::driver_function! {
+            [$($doc)*] $mode ($($arg: $ty),*) [$($cpu)?] [$($explain)?] [$($more)*]
+        }
+
         $($doc)*
         ///
         /// # Safety
@@ -68,7 +84,7 @@ macro_rules! driver_function {
                     unsafe { std::mem::transmute::<std::ptr::NonNull<std::ffi::c_void>, Function>(symbol)($($arg),*) }
                 },
                 |_code| $crate::entry::explain_call!([$($explain)?] _code $($arg),*),
-                || $crate::entry::cpu_call!([$($cpu)?] $($arg),*),
+                || $crate::cpu::current::$default_stream(|| $crate::entry::cpu_call!([$($cpu)?] $($arg),*)),
             )
         }
     };
@@ -95,7 +111,37 @@ macro_rules! explain_call {
     ([] $code:ident $($arg:ident),*) => { () };
 }
 
-pub(crate) use {cpu_call, driver_function, driver_functions, explain_call};
+/// Declares Driver API functions that are exported and not supported.
+macro_rules! not_supported_functions {
+    ($($name:ident)*) => {
+        $(
+            /// Not supported.
+            #[unsafe(no_mangle)]
+            #[allow(non_snake_case, reason = "the names are NVIDIA's")]
+            pub extern "C" fn $name() -> $crate::result::CUresult {
+                $crate::entry::refuse(stringify!($name))
+            }
+        )*
+
+        /// What this file exports.
+        pub(crate) const TABLE: &[$crate::entry::Symbol] = &[
+            $($crate::entry::Symbol { name: stringify!($name), address: $name as *const () }),*
+        ];
+    };
+}
+
+pub(crate) use {cpu_call, driver_function, driver_functions, explain_call, not_supported_functions};
+
+/// A function that is not supported on either back end.
+pub(crate) fn refuse(name: &'static str) -> CUresult {
+    match session::opened() {
+        Some(opened) if opened.native.is_some() => {
+            report(CUresult::NOT_SUPPORTED.because(format!("{name} is not handed on to NVIDIA's driver")))
+        }
+        Some(_) => report(unsupported(name)),
+        None => report(CUresult::NOT_INITIALIZED.because(format!("{name}: cuInit has not been called"))),
+    }
+}
 
 /// A function that needs an opened back end.
 pub(crate) fn call(

@@ -23,8 +23,8 @@ mod types;
 
 pub use gridstride_simt::{Banks, ByClass, Checks, Class, Counters, Finding, FindingKind, Party, Settings, Traffic};
 pub use session::{
-    Backend, Choice, Kind, OpenError, choose, count_memory, last_counters, last_error_detail, open, take_findings,
-    watch,
+    Backend, Choice, Kind, OpenError, choose, count_memory, default_to, last_counters, last_error_detail, open,
+    take_findings, watch,
 };
 
 /// Name and address of every Driver API function that this crate defines.

@@ -102,6 +102,9 @@ pub(crate) struct Opened {
 
 static OPENED: OnceLock<Opened> = OnceLock::new();
 
+/// What [`default_to`] said.
+static DEFAULT: Mutex<Choice> = Mutex::new(Choice::Auto);
+
 /// What [`choose`] said. Locked while the back end is opened, so that it is opened once.
 static CHOSEN: Mutex<Option<Choice>> = Mutex::new(None);
 
@@ -121,7 +124,10 @@ pub(crate) fn open_once() -> Result<&'static Opened, OpenError> {
     }
     let choice = match *chosen {
         Some(choice) => choice,
-        None => choice_of(std::env::var_os("GRIDSTRIDE_DEVICE").as_deref())?,
+        None => match std::env::var_os("GRIDSTRIDE_DEVICE") {
+            Some(variable) => choice_of(&variable)?,
+            None => *DEFAULT.lock().unwrap_or_else(PoisonError::into_inner),
+        },
     };
     let settings = cpu::checking::of_environment().map_err(OpenError::BadSetting)?;
     let choice = match choice {
@@ -134,15 +140,12 @@ pub(crate) fn open_once() -> Result<&'static Opened, OpenError> {
     Ok(OPENED.get_or_init(|| new))
 }
 
-fn choice_of(variable: Option<&OsStr>) -> Result<Choice, OpenError> {
-    let Some(text) = variable else {
-        return Ok(Choice::Auto);
-    };
-    match text.to_str() {
+fn choice_of(variable: &OsStr) -> Result<Choice, OpenError> {
+    match variable.to_str() {
         Some("auto" | "") => Ok(Choice::Auto),
         Some("gpu") => Ok(Choice::Gpu),
         Some("cpu") => Ok(Choice::Cpu),
-        _ => Err(OpenError::BadVariable(text.to_string_lossy().into_owned())),
+        _ => Err(OpenError::BadVariable(variable.to_string_lossy().into_owned())),
     }
 }
 
@@ -197,6 +200,11 @@ pub fn choose(choice: Choice) -> Result<(), OpenError> {
     }
 }
 
+/// Says which back end to use where neither [`choose`] nor `GRIDSTRIDE_DEVICE` says. [`Choice::Auto`] unless called.
+pub fn default_to(choice: Choice) {
+    *DEFAULT.lock().unwrap_or_else(PoisonError::into_inner) = choice;
+}
+
 /// Opens the back end if that has not happened yet, and says which it is.
 ///
 /// # Errors
@@ -241,10 +249,10 @@ mod tests {
 
     #[test]
     fn the_variable_takes_three_words() {
-        assert_eq!(choice_of(None), Ok(Choice::Auto));
-        assert_eq!(choice_of(Some(OsStr::new("cpu"))), Ok(Choice::Cpu));
-        assert_eq!(choice_of(Some(OsStr::new("gpu"))), Ok(Choice::Gpu));
-        assert_eq!(choice_of(Some(OsStr::new("GPU"))), Err(OpenError::BadVariable("GPU".into())));
+        assert_eq!(choice_of(OsStr::new("auto")), Ok(Choice::Auto));
+        assert_eq!(choice_of(OsStr::new("cpu")), Ok(Choice::Cpu));
+        assert_eq!(choice_of(OsStr::new("gpu")), Ok(Choice::Gpu));
+        assert_eq!(choice_of(OsStr::new("GPU")), Err(OpenError::BadVariable("GPU".into())));
     }
 
     #[test]

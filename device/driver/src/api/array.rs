@@ -13,7 +13,7 @@ driver_functions! {
     /// Destroys an array.
     call cuArrayDestroy(array: CUarray);
     /// Copies from an array to the host.
-    call cuMemcpyAtoH_v2(to: *mut c_void, from: CUarray, offset: usize, size: usize);
+    call cuMemcpyAtoH_v2(to: *mut c_void, from: CUarray, offset: usize, size: usize), per thread cuMemcpyAtoH_v2_ptds;
     /// Copies from the host to an array.
-    call cuMemcpyHtoA_v2(to: CUarray, offset: usize, from: *const c_void, size: usize);
+    call cuMemcpyHtoA_v2(to: CUarray, offset: usize, from: *const c_void, size: usize), per thread cuMemcpyHtoA_v2_ptds;
 }

@@ -1,8 +1,10 @@
 //! Contexts, and which one is current.
 
+use std::ffi::c_void;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::arg::Out;
+use crate::arg::{In, Out};
 use crate::cpu::context::Context;
 use crate::cpu::current::{self, with_stack};
 use crate::cpu::handles::Lookup;
@@ -13,13 +15,36 @@ use crate::types::{CEnum, CUcontext, CUdevice};
 
 driver_functions! {
     /// Makes a context and pushes it.
-    call cuCtxCreate_v2(context: *mut CUcontext, flags: u32, device: CUdevice) => create;
+    call cuCtxCreate_v2(context: *mut CUcontext, flags: u32, device: CUdevice) => create, also cuCtxCreate;
+    /// Makes a context for a part of the multiprocessors, and pushes it.
+    call cuCtxCreate_v3(
+        context: *mut CUcontext,
+        affinities: *const c_void,
+        count: i32,
+        flags: u32,
+        device: CUdevice,
+    ) => create_with_affinity;
+    /// Makes a context with parameters, and pushes it.
+    call cuCtxCreate_v4(context: *mut CUcontext, params: *const c_void, flags: u32, device: CUdevice)
+        => create_with_params;
+    /// A number that no other context has.
+    call cuCtxGetId(context: CUcontext, id: *mut u64) => get_id;
+    /// Changes the flags of the current context.
+    call cuCtxSetFlags(flags: u32) => set_flags;
+    /// Device of a context.
+    call cuCtxGetDevice_v2(device: *mut CUdevice, context: CUcontext) => get_device_of;
+    /// Waits for all work of a context.
+    call cuCtxSynchronize_v2(context: CUcontext) => synchronize_one;
+    /// Makes lines that a cache is told to keep ordinary ones again.
+    call cuCtxResetPersistingL2Cache() => reset_cache;
+    /// The part of the multiprocessors that the current context is kept to.
+    call cuCtxGetExecAffinity(affinity: *mut c_void, kind: CEnum) => get_affinity;
     /// Ends a context and frees all that it owns.
-    call cuCtxDestroy_v2(context: CUcontext) => destroy;
+    call cuCtxDestroy_v2(context: CUcontext) => destroy, also cuCtxDestroy;
     /// Makes a context current, above the one that is.
-    call cuCtxPushCurrent_v2(context: CUcontext) => push;
+    call cuCtxPushCurrent_v2(context: CUcontext) => push, also cuCtxPushCurrent;
     /// Takes the current context off the thread's stack.
-    call cuCtxPopCurrent_v2(context: *mut CUcontext) => pop;
+    call cuCtxPopCurrent_v2(context: *mut CUcontext) => pop, also cuCtxPopCurrent;
     /// Makes a context current, in place of the one that is.
     call cuCtxSetCurrent(context: CUcontext) => set_current;
     /// The current context.
@@ -67,6 +92,61 @@ fn create(context: Out<CUcontext>, flags: u32, device: CUdevice) -> Result {
     let new = cpu.contexts.insert_with(|handle| Context::new(handle, device, false, flags));
     with_stack(|stack| stack.push(new.handle));
     context.set(new.handle)
+}
+
+fn create_with_affinity(
+    context: Out<CUcontext>,
+    _affinities: In<c_void>,
+    count: i32,
+    flags: u32,
+    device: CUdevice,
+) -> Result {
+    if count != 0 {
+        return Err(CUresult::UNSUPPORTED_EXEC_AFFINITY.because("contexts of the CPU device use all of it"));
+    }
+    create(context, flags, device)
+}
+
+fn create_with_params(context: Out<CUcontext>, params: In<c_void>, flags: u32, device: CUdevice) -> Result {
+    if !params.is_null() {
+        return Err(CUresult::NOT_SUPPORTED.because("the CPU device does not support parameters of cuCtxCreate"));
+    }
+    create(context, flags, device)
+}
+
+/// The context of a handle, or the current one for none.
+fn this_or_current(context: CUcontext) -> Result<Arc<Context>> {
+    if context.is_null() { current::even_if_faulted() } else { current::context_by_handle(cpu()?, context) }
+}
+
+fn get_id(context: CUcontext, id: Out<u64>) -> Result {
+    id.wanted()?;
+    id.set(this_or_current(context)?.id.number())
+}
+
+fn set_flags(flags: u32) -> Result {
+    let context = current::even_if_faulted()?;
+    check_flags(flags)?;
+    context.flags.store(flags, Ordering::Relaxed);
+    Ok(())
+}
+
+fn get_device_of(device: Out<CUdevice>, context: CUcontext) -> Result {
+    device.wanted()?;
+    device.set(this_or_current(context)?.device)
+}
+
+fn synchronize_one(context: CUcontext) -> Result {
+    this_or_current(context)?.synchronize()
+}
+
+fn reset_cache() -> Result {
+    current::context().map(drop)
+}
+
+fn get_affinity(_affinity: Out<c_void>, _kind: CEnum) -> Result {
+    current::context()?;
+    fail(CUresult::UNSUPPORTED_EXEC_AFFINITY)
 }
 
 fn destroy(handle: CUcontext) -> Result {

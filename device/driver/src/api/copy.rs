@@ -1,6 +1,6 @@
 //! Copies of contiguous memory.
 //!
-//! Synchronous copies run on the calling thread when the legacy default stream gets there. Asynchronous ones run in their
+//! Synchronous copies run on the calling thread when the default stream gets there. Asynchronous ones run in their
 //! stream, unless a side is pageable host memory, which the caller may free or change as soon as the call returns: reading
 //! from it happens before the call returns (into a staging buffer where the stream is busy), writing to it too. A GPU
 //! does the same.
@@ -21,21 +21,21 @@ use crate::types::{CUdeviceptr, CUstream};
 
 driver_functions! {
     /// Copies to the device.
-    call cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, size: usize) => to_device;
+    call cuMemcpyHtoD_v2(to: CUdeviceptr, from: *const c_void, size: usize) => to_device, per thread cuMemcpyHtoD_v2_ptds;
     /// Copies to the host.
-    call cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, size: usize) => to_host;
+    call cuMemcpyDtoH_v2(to: *mut c_void, from: CUdeviceptr, size: usize) => to_host, per thread cuMemcpyDtoH_v2_ptds;
     /// Copies inside the device.
-    call cuMemcpyDtoD_v2(to: CUdeviceptr, from: CUdeviceptr, size: usize) => inside_device;
+    call cuMemcpyDtoD_v2(to: CUdeviceptr, from: CUdeviceptr, size: usize) => inside_device, per thread cuMemcpyDtoD_v2_ptds;
     /// Copies between any two places.
-    call cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, size: usize) => anywhere;
+    call cuMemcpy(to: CUdeviceptr, from: CUdeviceptr, size: usize) => anywhere, per thread cuMemcpy_ptds;
     /// Copies to the device, in a stream.
-    call cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, size: usize, stream: CUstream) => to_device_async;
+    call cuMemcpyHtoDAsync_v2(to: CUdeviceptr, from: *const c_void, size: usize, stream: CUstream) => to_device_async, per thread cuMemcpyHtoDAsync_v2_ptsz;
     /// Copies to the host, in a stream.
-    call cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, size: usize, stream: CUstream) => to_host_async;
+    call cuMemcpyDtoHAsync_v2(to: *mut c_void, from: CUdeviceptr, size: usize, stream: CUstream) => to_host_async, per thread cuMemcpyDtoHAsync_v2_ptsz;
     /// Copies inside the device, in a stream.
-    call cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) => inside_device_async;
+    call cuMemcpyDtoDAsync_v2(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) => inside_device_async, per thread cuMemcpyDtoDAsync_v2_ptsz;
     /// Copies between any two places, in a stream.
-    call cuMemcpyAsync(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) => anywhere_async;
+    call cuMemcpyAsync(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) => anywhere_async, per thread cuMemcpyAsync_ptsz;
 }
 
 /// Below this, doing a copy at once costs less than waking the stream's thread.
@@ -110,10 +110,10 @@ pub(crate) unsafe fn transfer(memory: &Memory, to: Place, from: Place, size: usi
     Ok(())
 }
 
-/// Copies in the order of the legacy default stream, and waits.
+/// Copies in the order of the default stream, and waits.
 fn copy(to: Place, from: Place, size: usize) -> Result {
-    let context = current::context()?;
-    copy_here(&context, context.legacy(), to, from, size)
+    let (context, stream) = current::stream(CUstream::NULL)?;
+    copy_here(&context, &stream, to, from, size)
 }
 
 fn copy_here(context: &Arc<Context>, stream: &Arc<Stream>, to: Place, from: Place, size: usize) -> Result {
@@ -173,7 +173,7 @@ fn inside_device(to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
     copy(Place::Device(to), Place::Device(from), size)
 }
 
-fn anywhere(to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
+pub(crate) fn anywhere(to: CUdeviceptr, from: CUdeviceptr, size: usize) -> Result {
     if size == 0 {
         return nothing(None);
     }
@@ -202,7 +202,7 @@ fn inside_device_async(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: 
     copy_async(Place::Device(to), Place::Device(from), size, stream)
 }
 
-fn anywhere_async(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
+pub(crate) fn anywhere_async(to: CUdeviceptr, from: CUdeviceptr, size: usize, stream: CUstream) -> Result {
     if size == 0 {
         return nothing(Some(stream));
     }

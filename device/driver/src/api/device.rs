@@ -4,11 +4,11 @@ use std::ffi::c_char;
 
 use gridstride_simt::Facts;
 
-use crate::arg::Out;
+use crate::arg::{In, Out};
 use crate::cpu::{self, check_device};
 use crate::entry::driver_functions;
 use crate::result::{CUresult, Result, fail};
-use crate::types::{CEnum, CUdevice, CUuuid};
+use crate::types::{CEnum, CUdevice, CUdevprop, CUuuid};
 
 driver_functions! {
     /// The device of an ordinal.
@@ -27,8 +27,14 @@ driver_functions! {
     call cuDeviceGetAttribute(value: *mut i32, attribute: CEnum, device: CUdevice) => attribute;
     /// Major and minor compute capability.
     call cuDeviceComputeCapability(major: *mut i32, minor: *mut i32, device: CUdevice) => compute_capability;
-    /// Whether one device can access another's memory.
-    call cuDeviceCanAccessPeer(can: *mut i32, device: CUdevice, peer: CUdevice) => can_access_peer;
+    /// Attributes of the device, as a structure of early versions.
+    call cuDeviceGetProperties(properties: *mut CUdevprop, device: CUdevice) => properties;
+    /// Address on the PCI bus, as text.
+    call cuDeviceGetPCIBusId(text: *mut c_char, length: i32, device: CUdevice) => pci_bus_id;
+    /// The device at an address on the PCI bus.
+    call cuDeviceGetByPCIBusId(device: *mut CUdevice, text: *const c_char) => by_pci_bus_id;
+    /// Whether contexts can be kept to a part of the multiprocessors.
+    call cuDeviceGetExecAffinitySupport(supported: *mut i32, kind: CEnum, device: CUdevice) => affinity_support;
 }
 
 fn get(device: Out<CUdevice>, ordinal: i32) -> Result {
@@ -60,16 +66,61 @@ fn total_memory(bytes: Out<usize>, device: CUdevice) -> Result {
 }
 
 fn compute_capability(major: Out<i32>, minor: Out<i32>, device: CUdevice) -> Result {
-    let sm = check_device(device)?.device.facts().sm as i32;
+    check_device(device)?;
     minor.wanted()?;
-    major.set(sm / 10)?;
-    minor.set(sm % 10)
+    major.set(cpu::COMPUTE_CAPABILITY.0)?;
+    minor.set(cpu::COMPUTE_CAPABILITY.1)
 }
 
-fn can_access_peer(can: Out<i32>, device: CUdevice, peer: CUdevice) -> Result {
+fn properties(properties: Out<CUdevprop>, device: CUdevice) -> Result {
+    properties.wanted()?;
+    let facts = check_device(device)?.device.facts();
+    let get = |attribute| known(facts, attribute, device);
+    properties.set(CUdevprop {
+        max_threads_per_block: get(1),
+        max_threads_dim: [get(2), get(3), get(4)],
+        max_grid_size: [get(5), get(6), get(7)],
+        shared_per_block: get(8),
+        constant_memory: get(9),
+        warp_size: get(10),
+        pitch: get(11),
+        registers_per_block: get(12),
+        clock_rate: get(13),
+        texture_alignment: get(14),
+    })
+}
+
+/// A domain that no machine has: the devices are on no bus.
+const PCI_DOMAIN: i32 = 0xffff;
+
+fn pci_bus_id(text: Out<c_char>, length: i32, device: CUdevice) -> Result {
     check_device(device)?;
-    check_device(peer)?;
-    can.set(0)
+    let room = usize::try_from(length).map_err(|_| CUresult::INVALID_VALUE)?;
+    text.set_text(&format!("{PCI_DOMAIN:04X}:{device:02X}:00.0"), room)
+}
+
+fn by_pci_bus_id(device: Out<CUdevice>, text: In<c_char>) -> Result {
+    device.wanted()?;
+    cpu::cpu()?;
+    let text = text.c_str()?.to_string_lossy();
+    let number = |text: &str| i32::from_str_radix(text, 16).ok();
+    // domain:bus:device.function, of which the function may be left away
+    let parts: Vec<&str> = text.split([':', '.']).collect();
+    match parts[..] {
+        [domain, bus, slot] | [domain, bus, slot, "0"]
+            if number(domain) == Some(PCI_DOMAIN) && number(slot) == Some(0) =>
+        {
+            let found = number(bus).ok_or(CUresult::INVALID_VALUE)?;
+            check_device(found)?;
+            device.set(found)
+        }
+        _ => fail(CUresult::INVALID_DEVICE),
+    }
+}
+
+fn affinity_support(supported: Out<i32>, _kind: CEnum, device: CUdevice) -> Result {
+    check_device(device)?;
+    supported.set(0)
 }
 
 fn attribute(value: Out<i32>, attribute: CEnum, device: CUdevice) -> Result {
@@ -77,7 +128,7 @@ fn attribute(value: Out<i32>, attribute: CEnum, device: CUdevice) -> Result {
     let facts = check_device(device)?.device.facts();
     // Attributes are numbered from 1; CUDA 13 knows some 150. What the device does not have is 0, as on a GPU.
     match attribute {
-        1..=150 => value.set(known(facts, attribute)),
+        1..=150 => value.set(known(facts, attribute, device)),
         _ => fail(CUresult::INVALID_VALUE),
     }
 }
@@ -85,7 +136,7 @@ fn attribute(value: Out<i32>, attribute: CEnum, device: CUdevice) -> Result {
 /// 32-bit registers: a lane has as many as its kernel names, so these are what a GPU of the same capability has.
 const REGISTERS: i32 = 65536;
 
-fn known(facts: &Facts, attribute: CEnum) -> i32 {
+fn known(facts: &Facts, attribute: CEnum, device: CUdevice) -> i32 {
     let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
     match attribute {
         // Limits of a block, and of a grid.
@@ -113,8 +164,13 @@ fn known(facts: &Facts, attribute: CEnum) -> i32 {
         106 => 1,
         // One stream can copy while another computes.
         40 => 1,
-        75 => number(facts.sm / 10),
-        76 => number(facts.sm % 10),
+        75 => cpu::COMPUTE_CAPABILITY.0,
+        76 => cpu::COMPUTE_CAPABILITY.1,
+        // Bus and domain on PCI.
+        33 => device,
+        50 => PCI_DOMAIN,
+        // Host memory can be registered, and is used by the same address.
+        91 | 99 => 1,
         // Host atomics; preemption by the operating system; cooperative launches.
         86 | 90 | 95 => 1,
         // Single over double precision: vector units do twice as many.

@@ -14,11 +14,11 @@ driver_functions! {
     /// Makes an event.
     call cuEventCreate(event: *mut CUevent, flags: u32) => create;
     /// Destroys an event.
-    call cuEventDestroy_v2(event: CUevent) => destroy;
+    call cuEventDestroy_v2(event: CUevent) => destroy, also cuEventDestroy;
     /// Marks the place behind all work that a stream has been given.
-    call cuEventRecord(event: CUevent, stream: CUstream) => record;
+    call cuEventRecord(event: CUevent, stream: CUstream) => record, per thread cuEventRecord_ptsz;
     /// Marks the place behind all work that a stream has been given.
-    call cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: u32) => record_with_flags;
+    call cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: u32) => record_with_flags, per thread cuEventRecordWithFlags_ptsz;
     /// Says whether the marked place has been reached.
     call cuEventQuery(event: CUevent) => query;
     /// Waits until the marked place has been reached.

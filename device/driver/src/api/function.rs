@@ -1,7 +1,8 @@
 //! What is known of a kernel, and what can be set.
 
-use std::sync::atomic::Ordering;
+use std::ffi::c_char;
 
+use crate::api::module::name_of;
 use crate::arg::Out;
 use crate::cpu::{cpu, current};
 use crate::entry::driver_functions;
@@ -19,57 +20,23 @@ driver_functions! {
     call cuFuncSetSharedMemConfig(function: CUfunction, config: CEnum) => set_shared_config;
     /// The module of a kernel.
     call cuFuncGetModule(module: *mut CUmodule, function: CUfunction) => get_module;
+    /// The kernel's name.
+    call cuFuncGetName(name: *mut *const c_char, function: CUfunction) => get_name;
+    /// Place and size of a parameter.
+    call cuFuncGetParamInfo(function: CUfunction, index: usize, offset: *mut usize, size: *mut usize) => get_param_info;
+    /// Whether a kernel has been loaded. All have.
+    call cuFuncIsLoaded(state: *mut CEnum, function: CUfunction) => is_loaded;
+    /// Loads a kernel now.
+    call cuFuncLoad(function: CUfunction) => load;
 }
-
-const MAX_DYNAMIC_SHARED: CEnum = 8;
-const CARVEOUT: CEnum = 9;
 
 fn get_attribute(value: Out<i32>, attribute: CEnum, function: CUfunction) -> Result {
     value.wanted()?;
-    let function = current::function(function)?;
-    let info = function.info();
-    let program = &function.module.program;
-    let number = |value: u32| i32::try_from(value).unwrap_or(i32::MAX);
-    value.set(match attribute {
-        0 => number(info.max_threads),
-        1 => number(info.static_shared),
-        2 => number(info.const_bytes),
-        3 => number(info.local_bytes),
-        4 => number(info.registers),
-        // Architecture that the PTX was written for, and that it runs as.
-        5 => number(program.target().sm),
-        6 => number(cpu()?.device.facts().sm),
-        MAX_DYNAMIC_SHARED => number(function.max_dynamic_shared.load(Ordering::Relaxed)),
-        // No preference.
-        CARVEOUT => -1,
-        // Cache mode, and all about clusters: none.
-        7 | 10..=15 => 0,
-        _ => return fail(CUresult::INVALID_VALUE),
-    })
+    value.set(current::function(function)?.attribute(attribute)?)
 }
 
 fn set_attribute(function: CUfunction, attribute: CEnum, value: i32) -> Result {
-    let function = current::function(function)?;
-    match attribute {
-        MAX_DYNAMIC_SHARED => {
-            let room = cpu()?.device.facts().shared_per_block_optin.saturating_sub(function.info().static_shared);
-            match u32::try_from(value) {
-                Ok(bytes) if bytes <= room => function.max_dynamic_shared.store(bytes, Ordering::Relaxed),
-                _ => {
-                    return Err(
-                        CUresult::INVALID_VALUE.because(format!("{value} bytes of {room} that a block may have"))
-                    );
-                }
-            }
-            Ok(())
-        }
-        // A hint about a cache that the CPU device does not share with shared memory.
-        CARVEOUT if (-1..=100).contains(&value) => Ok(()),
-        10..=15 => {
-            Err(CUresult::NOT_SUPPORTED.because("the CPU device does not support clusters (cuFuncSetAttribute)"))
-        }
-        _ => fail(CUresult::INVALID_VALUE),
-    }
+    current::function(function)?.set_attribute(cpu()?, attribute, value)
 }
 
 /// A hint that the CPU device has no use for.
@@ -89,4 +56,23 @@ fn set_shared_config(function: CUfunction, config: CEnum) -> Result {
 fn get_module(module: Out<CUmodule>, function: CUfunction) -> Result {
     module.wanted()?;
     module.set(current::function(function)?.module.handle)
+}
+
+fn get_name(name: Out<*const c_char>, function: CUfunction) -> Result {
+    name.wanted()?;
+    name.set(name_of(&current::function(function)?.info().name))
+}
+
+fn get_param_info(function: CUfunction, index: usize, offset: Out<usize>, size: Out<usize>) -> Result {
+    current::function(function)?.param_info(index, offset, size)
+}
+
+fn is_loaded(state: Out<CEnum>, function: CUfunction) -> Result {
+    current::function(function)?;
+    // CU_FUNCTION_LOADING_STATE_LOADED
+    state.set(1)
+}
+
+fn load(function: CUfunction) -> Result {
+    current::function(function).map(drop)
 }

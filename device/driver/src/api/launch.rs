@@ -27,7 +27,7 @@ driver_functions! {
         stream: CUstream,
         params: *mut *mut c_void,
         extra: *mut *mut c_void,
-    ) => launch;
+    ) => launch, per thread cuLaunchKernel_ptsz;
     /// Launches a kernel whose blocks are all resident at once.
     call cuLaunchCooperativeKernel(
         function: CUfunction,
@@ -40,9 +40,9 @@ driver_functions! {
         dynamic_shared: u32,
         stream: CUstream,
         params: *mut *mut c_void,
-    ) => launch_cooperative;
+    ) => launch_cooperative, per thread cuLaunchCooperativeKernel_ptsz;
     /// Runs a function on the host, in the order of a stream.
-    call cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void) => launch_host;
+    call cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void) => launch_host, per thread cuLaunchHostFunc_ptsz;
 }
 
 #[expect(clippy::too_many_arguments, reason = "the Driver API's")]
@@ -92,7 +92,7 @@ fn launch_cooperative(
     submit(function, config, stream, params, None)
 }
 
-fn submit(
+pub(crate) fn submit(
     function: CUfunction,
     config: LaunchConfig,
     stream: CUstream,
@@ -251,14 +251,18 @@ fn error_of(fault: &Fault) -> Error {
 }
 
 /// The caller's pointer on its way to the caller's function.
-struct UserData(*mut c_void);
+pub(crate) struct UserData(*mut c_void);
 
 // SAFETY: it is not looked at here. Whoever calls cuLaunchHostFunc asks for it to be handed over on another thread.
 unsafe impl Send for UserData {}
 
 impl UserData {
+    pub(crate) fn new(data: Out<c_void>) -> Self {
+        Self(data.address().cast())
+    }
+
     /// Takes the whole of it, where naming the field would move the bare pointer into a closure.
-    fn pointer(self) -> *mut c_void {
+    pub(crate) fn pointer(self) -> *mut c_void {
         self.0
     }
 }
@@ -266,7 +270,7 @@ impl UserData {
 fn launch_host(stream: CUstream, function: CUhostFn, data: Out<c_void>) -> Result {
     let function = function.ok_or(CUresult::INVALID_VALUE)?;
     let (context, stream) = current::stream(stream)?;
-    let data = UserData(data.address().cast());
+    let data = UserData::new(data);
     context.run(&stream, Size::Large, move || {
         // SAFETY: the caller of cuLaunchHostFunc says that the function can be called with this, once, from any thread.
         as_host_function(|| unsafe { function(data.pointer()) });

@@ -4,6 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::api::module::{path_of, read_file};
 use crate::arg::{In, Out};
 use crate::cpu::jit::JitOptions;
 use crate::cpu::module::{Link, read};
@@ -14,7 +15,7 @@ use crate::types::{CEnum, CUlinkState};
 
 driver_functions! {
     /// Begins a linker invocation.
-    call cuLinkCreate_v2(count: u32, options: *mut CEnum, values: *mut *mut c_void, state: *mut CUlinkState) => create;
+    call cuLinkCreate_v2(count: u32, options: *mut CEnum, values: *mut *mut c_void, state: *mut CUlinkState) => create, also cuLinkCreate;
     /// Adds an input.
     call cuLinkAddData_v2(
         state: CUlinkState,
@@ -25,7 +26,16 @@ driver_functions! {
         count: u32,
         options: *mut CEnum,
         values: *mut *mut c_void,
-    ) => add_data;
+    ) => add_data, also cuLinkAddData;
+    /// Adds an input file.
+    call cuLinkAddFile_v2(
+        state: CUlinkState,
+        kind: CEnum,
+        path: *const c_char,
+        count: u32,
+        options: *mut CEnum,
+        values: *mut *mut c_void,
+    ) => add_file, also cuLinkAddFile;
     /// Ends it; the result lives as long as the state.
     call cuLinkComplete(state: CUlinkState, image: *mut *mut c_void, size: *mut usize) => complete;
     /// Destroys the state.
@@ -60,14 +70,29 @@ fn add_data(
     options: Out<CEnum>,
     values: Out<*mut c_void>,
 ) -> Result {
-    let link = find(state)?;
+    // SAFETY: the caller says that `size` bytes lie at `data`.
+    let given = unsafe { data.as_input().bytes(size) }?;
+    add(state, kind, given, &JitOptions::read(count, options, values)?)
+}
+
+fn add_file(
+    state: CUlinkState,
+    kind: CEnum,
+    path: In<c_char>,
+    count: u32,
+    options: Out<CEnum>,
+    values: Out<*mut c_void>,
+) -> Result {
     let options = JitOptions::read(count, options, values)?;
+    add(state, kind, &read_file(path_of(path)?)?, &options)
+}
+
+fn add(state: CUlinkState, kind: CEnum, given: &[u8], options: &JitOptions) -> Result {
+    let link = find(state)?;
     if kind != PTX {
         let detail = format!("the CPU device links PTX, and input kind {kind} is something else");
         return Err(CUresult::NOT_SUPPORTED.because(detail));
     }
-    // SAFETY: the caller says that `size` bytes lie at `data`.
-    let given = unsafe { data.as_input().bytes(size) }?;
     let mut text = given.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
     let began = Instant::now();
     let read = read(&text);

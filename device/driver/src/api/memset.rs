@@ -9,17 +9,17 @@ use crate::types::{CUdeviceptr, CUstream};
 
 driver_functions! {
     /// Fills bytes.
-    call cuMemsetD8_v2(to: CUdeviceptr, value: u8, count: usize) => bytes;
+    call cuMemsetD8_v2(to: CUdeviceptr, value: u8, count: usize) => bytes, per thread cuMemsetD8_v2_ptds;
     /// Fills 2-byte elements.
-    call cuMemsetD16_v2(to: CUdeviceptr, value: u16, count: usize) => halves;
+    call cuMemsetD16_v2(to: CUdeviceptr, value: u16, count: usize) => halves, per thread cuMemsetD16_v2_ptds;
     /// Fills 4-byte elements.
-    call cuMemsetD32_v2(to: CUdeviceptr, value: u32, count: usize) => words;
+    call cuMemsetD32_v2(to: CUdeviceptr, value: u32, count: usize) => words, per thread cuMemsetD32_v2_ptds;
     /// Fills bytes, in a stream.
-    call cuMemsetD8Async(to: CUdeviceptr, value: u8, count: usize, stream: CUstream) => bytes_async;
+    call cuMemsetD8Async(to: CUdeviceptr, value: u8, count: usize, stream: CUstream) => bytes_async, per thread cuMemsetD8Async_ptsz;
     /// Fills 2-byte elements, in a stream.
-    call cuMemsetD16Async(to: CUdeviceptr, value: u16, count: usize, stream: CUstream) => halves_async;
+    call cuMemsetD16Async(to: CUdeviceptr, value: u16, count: usize, stream: CUstream) => halves_async, per thread cuMemsetD16Async_ptsz;
     /// Fills 4-byte elements, in a stream.
-    call cuMemsetD32Async(to: CUdeviceptr, value: u32, count: usize, stream: CUstream) => words_async;
+    call cuMemsetD32Async(to: CUdeviceptr, value: u32, count: usize, stream: CUstream) => words_async, per thread cuMemsetD32Async_ptsz;
 }
 
 /// Submits a fill to a stream. Without `Async` in the name that is the legacy default stream; the call does not wait then

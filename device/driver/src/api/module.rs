@@ -1,7 +1,9 @@
 //! Loading modules, and finding what is in them.
 
-use std::ffi::{OsStr, c_char, c_void};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::ffi::{CString, c_char, c_void};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::arg::{In, Out};
@@ -39,6 +41,12 @@ driver_functions! {
         module: CUmodule,
         name: *const c_char,
     ) => get_global;
+    /// How many kernels there are.
+    call cuModuleGetFunctionCount(count: *mut u32, module: CUmodule) => function_count;
+    /// The first kernels.
+    call cuModuleEnumerateFunctions(functions: *mut CUfunction, count: u32, module: CUmodule) => enumerate;
+    /// Whether kernels are loaded with their module or when they are used.
+    call cuModuleGetLoadingMode(mode: *mut CEnum) => loading_mode;
 }
 
 fn load_bytes(module: Out<CUmodule>, image: &[u8], options: Option<&JitOptions>) -> Result {
@@ -58,15 +66,37 @@ fn load_bytes(module: Out<CUmodule>, image: &[u8], options: Option<&JitOptions>)
 fn load_file(module: Out<CUmodule>, path: In<c_char>) -> Result {
     module.wanted()?;
     current::context()?;
+    load_bytes(module, &read_file(path_of(path)?)?, None)
+}
+
+pub(crate) fn path_of<'a>(path: In<c_char>) -> Result<&'a Path> {
     let path = path.c_str()?;
     #[cfg(unix)]
-    let path = <OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path.to_bytes());
+    let path = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(path.to_bytes());
     #[cfg(not(unix))]
-    let path = OsStr::new(path.to_str().map_err(|_| CUresult::FILE_NOT_FOUND)?);
-    let image = std::fs::read(path)
-        .map_err(|error| CUresult::FILE_NOT_FOUND.because(format!("{}: {error}", path.to_string_lossy())))?;
-    // A text file may end with the NUL that PTX in memory needs.
-    load_bytes(module, image.strip_suffix(b"\0").unwrap_or(&image), None)
+    let path = path.to_str().map_err(|_| CUresult::FILE_NOT_FOUND)?;
+    Ok(Path::new(path))
+}
+
+/// A module file. A text file may end with the NUL that PTX in memory needs.
+pub(crate) fn read_file(path: &Path) -> Result<Vec<u8>> {
+    let mut image = std::fs::read(path)
+        .map_err(|error| CUresult::FILE_NOT_FOUND.because(format!("{}: {error}", path.display())))?;
+    image.pop_if(|last| *last == 0);
+    Ok(image)
+}
+
+/// A name as C text. It is kept for ever, once: the caller is told no time after which it may go.
+pub(crate) fn name_of(name: &str) -> *const c_char {
+    static NAMES: Mutex<BTreeSet<CString>> = Mutex::new(BTreeSet::new());
+    // Names in PTX have no NUL.
+    let name = CString::new(name).unwrap_or_default();
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if !names.contains(&name) {
+        names.insert(name.clone());
+    }
+    // The text does not move when the set does: it is on the heap.
+    names.get(&name).map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
 fn load_image(module: Out<CUmodule>, image: In<c_void>, options: Option<&JitOptions>) -> Result {
@@ -110,13 +140,26 @@ fn get_global(address: Out<CUdeviceptr>, size: Out<usize>, module: CUmodule, nam
     if address.is_null() && size.is_null() {
         return fail(CUresult::INVALID_VALUE);
     }
-    let name = name.name()?;
+    current::module(module)?.global(address, size, name.name()?)
+}
+
+fn function_count(count: Out<u32>, module: CUmodule) -> Result {
+    count.wanted()?;
+    count.set(current::module(module)?.program.kernels().len() as u32)
+}
+
+fn enumerate(functions: Out<CUfunction>, count: u32, module: CUmodule) -> Result {
+    functions.wanted()?;
     let module = current::module(module)?;
-    let (at, bytes) = module
-        .program
-        .variable(name)
-        .ok_or_else(|| CUresult::NOT_FOUND.because(format!("no variable `{name}` in the module")))?;
-    address.set_if_wanted(at);
-    size.set_if_wanted(bytes as usize);
+    for (index, kernel) in module.program.kernels().iter().take(count as usize).enumerate() {
+        let function = module.function(cpu()?, &kernel.name)?;
+        // SAFETY: the caller offers room for `count` functions.
+        unsafe { functions.set_element(index, function) };
+    }
     Ok(())
+}
+
+fn loading_mode(mode: Out<CEnum>) -> Result {
+    // CU_MODULE_EAGER_LOADING
+    mode.set(1)
 }

@@ -34,6 +34,16 @@ driver_functions! {
         dynamic_shared: usize,
         limit: i32,
     ) => max_potential_block_size;
+    /// A block size that fills the device, and the fewest blocks that do.
+    call cuOccupancyMaxPotentialBlockSizeWithFlags(
+        min_grid: *mut i32,
+        block_size: *mut i32,
+        function: CUfunction,
+        shared_of_block: CUoccupancyB2DSize,
+        dynamic_shared: usize,
+        limit: i32,
+        flags: u32,
+    ) => max_potential_block_size_with_flags;
     /// Dynamic shared memory that is left for each of a number of blocks.
     call cuOccupancyAvailableDynamicSMemPerBlock(
         bytes: *mut usize,
@@ -101,6 +111,21 @@ fn max_potential_block_size(
         size -= warp;
     }
     Err(CUresult::INVALID_VALUE.because("no block size leaves enough shared memory"))
+}
+
+fn max_potential_block_size_with_flags(
+    min_grid: Out<i32>,
+    block_size: Out<i32>,
+    function: CUfunction,
+    shared_of_block: CUoccupancyB2DSize,
+    dynamic_shared: usize,
+    limit: i32,
+    flags: u32,
+) -> Result {
+    if flags & !1 != 0 {
+        return fail(CUresult::INVALID_VALUE);
+    }
+    max_potential_block_size(min_grid, block_size, function, shared_of_block, dynamic_shared, limit)
 }
 
 fn available_dynamic_shared(bytes: Out<usize>, function: CUfunction, blocks: i32, block_size: i32) -> Result {

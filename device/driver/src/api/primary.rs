@@ -13,11 +13,11 @@ driver_functions! {
     /// Makes the primary context active and counts one more user.
     call cuDevicePrimaryCtxRetain(context: *mut CUcontext, device: CUdevice) => retain;
     /// Counts one user less; the last one ends the context.
-    call cuDevicePrimaryCtxRelease_v2(device: CUdevice) => release;
+    call cuDevicePrimaryCtxRelease_v2(device: CUdevice) => release, also cuDevicePrimaryCtxRelease;
     /// Ends the primary context, whoever uses it.
-    call cuDevicePrimaryCtxReset_v2(device: CUdevice) => reset;
+    call cuDevicePrimaryCtxReset_v2(device: CUdevice) => reset, also cuDevicePrimaryCtxReset;
     /// Flags of the primary context.
-    call cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: u32) => set_flags;
+    call cuDevicePrimaryCtxSetFlags_v2(device: CUdevice, flags: u32) => set_flags, also cuDevicePrimaryCtxSetFlags;
     /// Flags of the primary context, and whether it is active.
     call cuDevicePrimaryCtxGetState(device: CUdevice, flags: *mut u32, active: *mut i32) => state;
 }

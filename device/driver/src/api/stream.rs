@@ -14,19 +14,19 @@ driver_functions! {
     /// Makes a stream with a priority.
     call cuStreamCreateWithPriority(stream: *mut CUstream, flags: u32, priority: i32) => create_with_priority;
     /// Destroys a stream; its work is finished first, without the caller waiting.
-    call cuStreamDestroy_v2(stream: CUstream) => destroy;
+    call cuStreamDestroy_v2(stream: CUstream) => destroy, also cuStreamDestroy;
     /// Flags of a stream.
-    call cuStreamGetFlags(stream: CUstream, flags: *mut u32) => get_flags;
+    call cuStreamGetFlags(stream: CUstream, flags: *mut u32) => get_flags, per thread cuStreamGetFlags_ptsz;
     /// Priority of a stream.
-    call cuStreamGetPriority(stream: CUstream, priority: *mut i32) => get_priority;
+    call cuStreamGetPriority(stream: CUstream, priority: *mut i32) => get_priority, per thread cuStreamGetPriority_ptsz;
     /// Context of a stream.
-    call cuStreamGetCtx(stream: CUstream, context: *mut CUcontext) => get_context;
+    call cuStreamGetCtx(stream: CUstream, context: *mut CUcontext) => get_context, per thread cuStreamGetCtx_ptsz;
     /// Waits for a stream's work.
-    call cuStreamSynchronize(stream: CUstream) => synchronize;
+    call cuStreamSynchronize(stream: CUstream) => synchronize, per thread cuStreamSynchronize_ptsz;
     /// Says whether a stream's work is done.
-    call cuStreamQuery(stream: CUstream) => query;
+    call cuStreamQuery(stream: CUstream) => query, per thread cuStreamQuery_ptsz;
     /// Lets a stream wait for an event.
-    call cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: u32) => wait_event;
+    call cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: u32) => wait_event, per thread cuStreamWaitEvent_ptsz;
 }
 
 const NON_BLOCKING: u32 = 1;

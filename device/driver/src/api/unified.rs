@@ -7,13 +7,23 @@ use crate::cpu::stream::{Size, Work};
 use crate::cpu::{check_device, cpu, current};
 use crate::entry::driver_functions;
 use crate::result::{CUresult, Result, fail};
-use crate::types::{CEnum, CUdevice, CUdeviceptr, CUstream};
+use crate::types::{CEnum, CUdevice, CUdeviceptr, CUmemLocation, CUstream};
 
 driver_functions! {
     /// Says how a range of managed memory will be used.
     call cuMemAdvise(address: CUdeviceptr, size: usize, advice: CEnum, device: CUdevice) => advise;
+    /// Says how a range of managed memory will be used.
+    call cuMemAdvise_v2(address: CUdeviceptr, size: usize, advice: CEnum, location: CUmemLocation) => advise_at;
     /// Moves a range of managed memory to where it will be used.
-    call cuMemPrefetchAsync(address: CUdeviceptr, size: usize, device: CUdevice, stream: CUstream) => prefetch;
+    call cuMemPrefetchAsync_v2(
+        address: CUdeviceptr,
+        size: usize,
+        location: CUmemLocation,
+        flags: u32,
+        stream: CUstream,
+    ) => prefetch_to, per thread cuMemPrefetchAsync_v2_ptsz;
+    /// Moves a range of managed memory to where it will be used.
+    call cuMemPrefetchAsync(address: CUdeviceptr, size: usize, device: CUdevice, stream: CUstream) => prefetch, per thread cuMemPrefetchAsync_ptsz;
 }
 
 /// Stands for the host in the place of a device.
@@ -36,6 +46,27 @@ fn advise(address: CUdeviceptr, size: usize, advice: CEnum, device: CUdevice) ->
         return fail(CUresult::INVALID_VALUE);
     }
     check(address, size, device)
+}
+
+/// The device, or [`HOST`], that a location is.
+fn device_of(location: CUmemLocation) -> Result<CUdevice> {
+    match location.kind {
+        1 => Ok(location.id),
+        // The host, one of its memory nodes, the one of the calling thread.
+        2..=4 => Ok(HOST),
+        _ => fail(CUresult::INVALID_VALUE),
+    }
+}
+
+fn advise_at(address: CUdeviceptr, size: usize, advice: CEnum, location: CUmemLocation) -> Result {
+    advise(address, size, advice, device_of(location)?)
+}
+
+fn prefetch_to(address: CUdeviceptr, size: usize, location: CUmemLocation, flags: u32, stream: CUstream) -> Result {
+    if flags != 0 {
+        return fail(CUresult::INVALID_VALUE);
+    }
+    prefetch(address, size, device_of(location)?, stream)
 }
 
 fn prefetch(address: CUdeviceptr, size: usize, device: CUdevice, stream: CUstream) -> Result {

@@ -13,6 +13,12 @@ use crate::types::{CUcontext, CUdevice};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct ContextId(u64);
 
+impl ContextId {
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+}
+
 /// A context of the CPU device.
 #[derive(Debug)]
 pub(crate) struct Context {

@@ -1,6 +1,6 @@
 //! Which context is current on a thread, and the objects that handles stand for.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use crate::cpu::context::Context;
@@ -14,6 +14,24 @@ use crate::types::{CUcontext, CUevent, CUfunction, CUmodule, CUstream, STREAM_LE
 
 thread_local! {
     static STACK: RefCell<Vec<CUcontext>> = const { RefCell::new(Vec::new()) };
+    static DEFAULT_IS_PER_THREAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs a Driver API function for which no stream is the legacy default stream.
+pub(crate) fn shared<T>(run: impl FnOnce() -> T) -> T {
+    run()
+}
+
+/// Runs a Driver API function for which no stream is the default stream of the calling thread.
+pub(crate) fn per_thread<T>(run: impl FnOnce() -> T) -> T {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            DEFAULT_IS_PER_THREAD.set(self.0);
+        }
+    }
+    let _restore = Restore(DEFAULT_IS_PER_THREAD.replace(true));
+    run()
 }
 
 /// Changes or reads the thread's stack of contexts; the last is current.
@@ -40,10 +58,15 @@ pub(crate) fn context() -> Result<Arc<Context>> {
     Ok(context)
 }
 
-/// A stream and its context. Null is the legacy default stream of the current context.
+/// A stream and its context. Null is the default stream of the current context that the called function means.
 pub(crate) fn stream(handle: CUstream) -> Result<(Arc<Context>, Arc<Stream>)> {
     let cpu = cpu()?;
-    if handle.is_null() || handle == STREAM_LEGACY {
+    let handle = match handle {
+        CUstream::NULL if DEFAULT_IS_PER_THREAD.get() => STREAM_PER_THREAD,
+        CUstream::NULL => STREAM_LEGACY,
+        handle => handle,
+    };
+    if handle == STREAM_LEGACY {
         let context = context()?;
         let stream = context.legacy().clone();
         return Ok((context, stream));
@@ -70,12 +93,18 @@ pub(crate) fn module(handle: CUmodule) -> Result<Arc<Module>> {
 }
 
 pub(crate) fn function(handle: CUfunction) -> Result<Arc<Function>> {
-    let function = object(cpu()?.functions.get(handle.0), "function")?;
+    let cpu = cpu()?;
+    // A kernel of a library does in the place of a function; it is then the function of the current context.
+    let handle = match cpu.kernels.get(handle.0) {
+        Lookup::Live(kernel) => kernel.function(cpu, &*context()?)?,
+        Lookup::Stale | Lookup::Foreign => handle,
+    };
+    let function = object(cpu.functions.get(handle.0), "function")?;
     function.module.faults.check()?;
     Ok(function)
 }
 
-fn object<T>(lookup: Lookup<T>, what: &str) -> Result<Arc<T>> {
+pub(crate) fn object<T>(lookup: Lookup<T>, what: &str) -> Result<Arc<T>> {
     match lookup {
         Lookup::Live(object) => Ok(object),
         Lookup::Stale => Err(CUresult::INVALID_HANDLE.because(format!("the {what} has been destroyed"))),

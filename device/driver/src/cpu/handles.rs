@@ -96,6 +96,11 @@ impl<T> Table<T> {
         self.lock().all.iter().filter_map(|place| place.object.as_ref()).find(|object| pick(object)).cloned()
     }
 
+    /// Shows every live object to `visit`.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(&T)) {
+        self.lock().all.iter().filter_map(|place| place.object.as_deref()).for_each(&mut visit);
+    }
+
     /// Destroys the handle.
     pub(crate) fn remove(&self, handle: usize) -> Option<Arc<T>> {
         let index = self.index(handle)?;

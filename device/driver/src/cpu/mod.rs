@@ -6,9 +6,12 @@ pub(crate) mod context;
 pub(crate) mod counting;
 pub(crate) mod current;
 pub(crate) mod event;
+pub(crate) mod function;
 pub(crate) mod handles;
 pub(crate) mod jit;
+pub(crate) mod library;
 pub(crate) mod module;
+pub(crate) mod pool;
 pub(crate) mod stream;
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -21,13 +24,18 @@ use allocations::Allocations;
 use context::{Context, ContextId};
 use event::Event;
 use handles::Table;
+use library::{Kernel, Library};
 use module::{Function, Link, Module};
+use pool::Pools;
 use stream::Stream;
 
 /// The version of CUDA whose Driver API the CPU device follows.
 pub(crate) const DRIVER_VERSION: (u32, u32) = (13, 0);
 /// Newest PTX that the CPU device reads. Newer than its Driver API: PTX of the newest compilers runs.
 pub(crate) const NEWEST_PTX: (u32, u32) = (9, 5);
+/// What clients compile for. The CPU device runs PTX for newer architectures too, but compilers for those use instructions
+/// (of tensor memory, of clusters) that it does not have.
+pub(crate) const COMPUTE_CAPABILITY: (i32, i32) = (9, 0);
 /// One device for now; ordinals are checked against this in one place ([`check_device`]).
 pub(crate) const DEVICES: CUdevice = 1;
 
@@ -42,6 +50,9 @@ pub(crate) struct Cpu {
     pub(crate) modules: Table<Module>,
     pub(crate) functions: Table<Function>,
     pub(crate) links: Table<Link>,
+    pub(crate) libraries: Table<Library>,
+    pub(crate) kernels: Table<Kernel>,
+    pub(crate) pools: Pools,
     pub(crate) allocations: Allocations,
     primary: Mutex<Primary>,
 }
@@ -76,6 +87,9 @@ pub(crate) fn initialise() {
             modules: Table::new(0x40),
             functions: Table::new(0x50),
             links: Table::new(0x60),
+            libraries: Table::new(0x70),
+            kernels: Table::new(0x80),
+            pools: Pools::default(),
             allocations: Allocations::default(),
             primary: Mutex::default(),
         };
@@ -154,6 +168,7 @@ impl Cpu {
         self.events.remove_all(|event| event.context == id);
         self.functions.remove_all(|function| function.module.context == id);
         self.modules.remove_all(|module| module.context == id);
+        self.libraries.for_each(|library| library.leave(id));
         self.links.remove_all(|link| link.context == id);
         self.allocations.free_all(&self.memory, id);
     }

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gridstride_simt::{KernelInfo, LoadError, Program};
 
+use crate::arg::Out;
 use crate::cpu::context::{Context, ContextId};
 use crate::cpu::stream::Faults;
 use crate::cpu::{Cpu, NEWEST_PTX};
 use crate::result::{CUresult, Error, Result};
-use crate::types::{CUfunction, CUmodule};
+use crate::types::{CUdeviceptr, CUfunction, CUmodule};
 
 /// A loaded module.
 #[derive(Debug)]
@@ -51,6 +52,11 @@ impl Function {
 impl Module {
     /// Handle of the kernel `name`.
     pub(crate) fn function(self: &Arc<Self>, cpu: &Cpu, name: &str) -> Result<CUfunction> {
+        self.function_or_new(cpu, name).map(|(handle, _)| handle)
+    }
+
+    /// Handle of the kernel `name`, and whether it was made just now.
+    pub(crate) fn function_or_new(self: &Arc<Self>, cpu: &Cpu, name: &str) -> Result<(CUfunction, bool)> {
         let Some(kernel) = self.program.kernel(name) else {
             let names: Vec<&str> = self.program.kernels().iter().map(|kernel| &*kernel.name).collect();
             return Err(
@@ -58,7 +64,9 @@ impl Module {
             );
         };
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(*functions.entry(kernel).or_insert_with(|| {
+        let mut is_new = false;
+        let handle = *functions.entry(kernel).or_insert_with(|| {
+            is_new = true;
             let mut handle = CUfunction::NULL;
             cpu.functions.insert_with(|new| {
                 handle = CUfunction(new);
@@ -67,13 +75,29 @@ impl Module {
                 Arc::new(Function { module: self.clone(), kernel, max_dynamic_shared: AtomicU32::new(left) })
             });
             handle
-        }))
+        });
+        Ok((handle, is_new))
+    }
+
+    /// Hands out address and size of the variable `name`.
+    pub(crate) fn global(&self, address: Out<CUdeviceptr>, size: Out<usize>, name: &str) -> Result {
+        let variable = self.program.variable(name);
+        let (at, bytes) =
+            variable.ok_or_else(|| CUresult::NOT_FOUND.because(format!("no variable `{name}` in the module")))?;
+        address.set_if_wanted(at);
+        size.set_if_wanted(bytes as usize);
+        Ok(())
     }
 }
 
 /// Makes a module of PTX text, or says why not. The detail is the whole of the load log.
 pub(crate) fn load(cpu: &Cpu, context: &Context, image: &[u8]) -> Result<Arc<Module>> {
-    let program = Arc::new(program(cpu, image)?);
+    load_parsed(cpu, context, &read(image)?)
+}
+
+/// Makes a module of PTX that has been read.
+pub(crate) fn load_parsed(cpu: &Cpu, context: &Context, ptx: &gridstride_ptx::Module) -> Result<Arc<Module>> {
+    let program = Arc::new(program(cpu, ptx)?);
     Ok(cpu.modules.insert_with(|handle| {
         Arc::new(Module {
             context: context.id,
@@ -85,9 +109,8 @@ pub(crate) fn load(cpu: &Cpu, context: &Context, image: &[u8]) -> Result<Arc<Mod
     }))
 }
 
-fn program(cpu: &Cpu, image: &[u8]) -> Result<Program> {
-    let module = read(image)?;
-    Program::load(&module, &cpu.memory).map_err(|error| {
+fn program(cpu: &Cpu, ptx: &gridstride_ptx::Module) -> Result<Program> {
+    Program::load(ptx, &cpu.memory).map_err(|error| {
         let code = match &error {
             LoadError::Memory(_) => CUresult::OUT_OF_MEMORY,
             LoadError::Unsupported { .. } => CUresult::NOT_SUPPORTED,

@@ -8,6 +8,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Instant;
 
@@ -44,6 +45,8 @@ impl Faults {
 #[derive(Debug)]
 pub(crate) struct Stream {
     pub(crate) context: Weak<Context>,
+    /// No other stream of the process has it.
+    pub(crate) id: u64,
     pub(crate) order: Order,
     faults: Arc<Faults>,
     state: Mutex<State>,
@@ -144,7 +147,9 @@ impl Drop for Turn {
 
 impl Stream {
     pub(crate) fn new(context: Weak<Context>, faults: Arc<Faults>, order: Order) -> Arc<Self> {
-        Arc::new(Self { context, order, faults, state: Mutex::default(), changed: Condvar::new() })
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Arc::new(Self { context, id, order, faults, state: Mutex::default(), changed: Condvar::new() })
     }
 
     /// The context that the stream belongs to, if it is still there and works.

@@ -13,7 +13,7 @@ pub(crate) mod rows;
 mod table;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 pub(crate) use region::Region;
@@ -30,8 +30,6 @@ pub enum AllocKind {
     Pinned,
     /// A module-scope variable.
     ModuleGlobal,
-    /// A module-scope variable in constant memory.
-    ModuleConstant,
     /// The device heap (`malloc` in a kernel).
     Heap,
 }
@@ -173,6 +171,30 @@ impl Memory {
         Ok(base)
     }
 
+    /// Makes host memory part of the device's, at the same address, until it is freed. `None` if a part of it is already.
+    /// It does not count against the capacity.
+    ///
+    /// # Safety
+    /// The bytes are valid, and accesses of the device are allowed, until [`Memory::free`] has been called and the launches
+    /// that were under way then have ended.
+    pub unsafe fn adopt(&self, start: *mut u8, size: u64, kind: AllocKind) -> Option<u64> {
+        let start = NonNull::new(start)?;
+        let mut state = self.write_state();
+        let base = start.as_ptr() as u64;
+        let end = base.checked_add(size)?;
+        let last = state.live.range(..end).next_back();
+        if last.is_some_and(|(_, (allocation, _))| allocation.base + allocation.size > base) {
+            return None;
+        }
+        state.change();
+        state.allocations += 1;
+        let region = Region::lent(start, state.allocations);
+        let base = region.base();
+        state.freed.retain(|freed| freed.base >= end || base >= freed.base + freed.size);
+        state.live.insert(base, (Allocation { base, size, kind }, Arc::new(region)));
+        Some(base)
+    }
+
     /// Frees the allocation that starts at `address`. Launches in flight keep the bytes alive until they end.
     ///
     /// # Errors
@@ -185,7 +207,9 @@ impl Memory {
     pub(crate) fn take(&self, address: u64) -> Result<Arc<Region>, MemoryError> {
         let mut state = self.write_state();
         let (allocation, region) = state.live.remove(&address).ok_or(MemoryError::NotAllocated { address })?;
-        state.used -= allocation.size;
+        if !region.is_lent() {
+            state.used -= allocation.size;
+        }
         state.remember(allocation);
         state.hold_back(&region);
         state.change();

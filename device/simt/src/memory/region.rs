@@ -14,7 +14,8 @@ const GAP: usize = 512;
 #[derive(Debug)]
 pub(crate) struct Region {
     start: NonNull<u8>,
-    layout: Layout,
+    /// `None` for bytes of the host's that it only lends.
+    layout: Option<Layout>,
     /// Which bytes have been written, where that is watched; all of them where it is not.
     written: Option<SharedBits>,
     /// The number of the allocation in its memory, from 1.
@@ -35,12 +36,21 @@ impl Region {
         let layout = Layout::from_size_align(bytes, 16).ok()?;
         // SAFETY: the size is not 0.
         let start = NonNull::new(unsafe { alloc::alloc_zeroed(layout) })?;
-        Some(Self { start, layout, written: track.then(|| SharedBits::new(size)), number })
+        Some(Self { start, layout: Some(layout), written: track.then(|| SharedBits::new(size)), number })
+    }
+
+    /// The host's own bytes, which start where they start and do not go back to anyone.
+    pub(super) fn lent(start: NonNull<u8>, number: u64) -> Self {
+        Self { start, layout: None, written: None, number }
     }
 
     /// Bytes that the host gave for it.
     pub(super) fn bytes(&self) -> u64 {
-        self.layout.size() as u64
+        self.layout.map_or(0, |layout| layout.size() as u64)
+    }
+
+    pub(super) fn is_lent(&self) -> bool {
+        self.layout.is_none()
     }
 
     pub(crate) fn number(&self) -> u64 {
@@ -68,13 +78,16 @@ impl Region {
     /// Address of the first byte that may be used. The pointer's provenance is exposed: lane accesses make their pointers
     /// from addresses that kernels compute.
     pub(super) fn base(&self) -> u64 {
-        self.start.as_ptr().expose_provenance().next_multiple_of(ALIGNMENT) as u64
+        let start = self.start.as_ptr().expose_provenance();
+        if self.is_lent() { start as u64 } else { start.next_multiple_of(ALIGNMENT) as u64 }
     }
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` with this layout, and dropped once.
-        unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) }
+        if let Some(layout) = self.layout {
+            // SAFETY: allocated in `new` with this layout, and dropped once.
+            unsafe { alloc::dealloc(self.start.as_ptr(), layout) }
+        }
     }
 }

@@ -25,7 +25,6 @@ mod select;
 mod shape;
 mod shuffle;
 mod space;
-mod video;
 mod vote;
 
 use std::collections::HashMap;
@@ -78,7 +77,6 @@ const FAMILIES: &[&[(&str, DecodeFn)]] = &[
     select::OPCODES,
     shuffle::OPCODES,
     space::OPCODES,
-    video::OPCODES,
     vote::OPCODES,
 ];
 

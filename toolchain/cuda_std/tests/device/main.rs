@@ -3,7 +3,6 @@
 mod atomics;
 mod launch;
 mod ptx;
-mod safe;
 mod shared;
 
 use std::path::Path;
