@@ -109,6 +109,10 @@ pub(crate) enum Special {
     LaneMaskGt,
     DynamicShared,
     TotalShared,
+    /// Half of the address of what grid-wide barriers count in (`%envreg1`, `%envreg2`): the upper one, or the lower.
+    Workspace {
+        upper: bool,
+    },
     Zero,
     One,
 }

@@ -186,7 +186,8 @@ impl<'l> Engine<'l> {
         let (mut mask, mut at) = (split.mask, split.block);
         let mut turns = warp.turns;
         let linear = self.linear.filter(|_| split.activation == 0);
-        let mut pace = Pace { linear, on: split.linear, warp: warp.pace };
+        // Taken, so that splits that part from this one do not begin in linear code.
+        let mut pace = Pace { linear, on: std::mem::take(&mut split.linear), warp: warp.pace };
         pace.enter(mask, at, meeting, frame);
         let result = loop {
             if at == meeting {

@@ -13,6 +13,8 @@ pub(crate) struct LaunchContext<'a> {
     pub(crate) memory: &'a Memory,
     /// The kernel's parameter buffer.
     pub(crate) params: &'a [u8],
+    /// Where in each lane's local memory a copy of the parameters is, if the kernel takes the address of one.
+    pub(crate) param_copy: Option<u32>,
     /// When the launch began: the zero of `%clock64`.
     pub(crate) began: Instant,
     /// Heap blocks that kernels freed: kept until the launch ends, because other warps may still remember their ranges.

@@ -8,6 +8,15 @@ use gridstride_ptx::{GlobalId, Module, Space, VarId};
 
 use crate::reach::named_globals;
 
+/// A variable, for messages.
+#[derive(Debug, Clone)]
+pub(crate) struct Named {
+    pub(crate) space: Space,
+    pub(crate) address: u64,
+    pub(crate) size: u64,
+    pub(crate) name: Arc<str>,
+}
+
 /// Addresses of variables as one kernel sees them.
 #[derive(Debug)]
 pub(crate) struct Layout {
@@ -70,6 +79,31 @@ impl Layout {
         // Too much is an error when it is launched; until then it only must not overflow.
         self.static_shared = at.saturating_add(u32::try_from(size).unwrap_or(u32::MAX)).min(1 << 30);
         at
+    }
+
+    /// The variables with an address that the kernel may touch: space, address, bytes, name. The sizes of arrays without
+    /// one are 0.
+    pub(crate) fn named(&self, module: &Module) -> Vec<Named> {
+        let globals = module.globals.iter().zip(&self.globals);
+        let mut named: Vec<Named> = globals
+            .filter_map(|(global, address)| {
+                Some(Named {
+                    space: global.space,
+                    address: (*address)?,
+                    size: global.size.unwrap_or(0),
+                    name: global.name.clone(),
+                })
+            })
+            .collect();
+        for ((function, id), offset) in &self.shared_vars {
+            let function = module.functions.iter().find(|f| f.name == *function);
+            if let Some(var) = function.and_then(|function| function.vars.get(id.0 as usize)) {
+                let (address, size) = (u64::from(*offset), var.size);
+                named.push(Named { space: Space::Shared, address, size, name: var.name.clone() });
+            }
+        }
+        named.sort_by_key(|one| one.address);
+        named
     }
 
     pub(crate) fn global(&self, id: GlobalId) -> Option<u64> {

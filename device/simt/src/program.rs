@@ -8,7 +8,7 @@ use gridstride_ptx::{FuncId, Function, LaunchBounds, Linkage, Module, Param, Ptx
 use crate::code::Code;
 use crate::flow;
 use crate::lane::Level;
-use crate::layout::Layout;
+use crate::layout::{Layout, Named};
 use crate::memory::{AllocKind, Memory};
 use crate::reach;
 
@@ -110,6 +110,8 @@ pub(crate) struct Kernel {
     dynamic_shared_at: u32,
     /// Local memory a lane, all activations together.
     pub(crate) local_bytes: u32,
+    /// Variables by address, for messages; only where the kernel is watched.
+    pub(crate) named: Vec<Named>,
 }
 
 impl Kernel {
@@ -194,6 +196,7 @@ impl Program {
                 (Space::Shared, _) | (_, None) => None,
                 _ if global.linkage == Linkage::Extern => None,
                 // An address of its own even for a variable of no bytes.
+                (Space::Const, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleConstant)?, size)),
                 (_, Some(size)) => Some((self.memory.alloc(size.max(1), AllocKind::ModuleGlobal)?, size)),
             };
             self.variables.push(place);
@@ -253,8 +256,9 @@ impl Program {
             codes[at] = Some(code);
         }
         let local_bytes = reach::local_bytes(&self.module, entry, &codes);
+        let named = if watched { layout.named(&self.module) } else { Vec::new() };
         let Layout { static_shared, dynamic_shared_at, .. } = layout;
-        Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes })
+        Ok(Kernel { entry, codes: codes.into(), static_shared, dynamic_shared_at, local_bytes, named })
     }
 
     fn info(&self, function: &Function, kernel: &Kernel) -> KernelInfo {

@@ -16,7 +16,7 @@ use crate::fault::Fault;
 use crate::frame::Pool;
 use crate::launch::LaunchContext;
 use crate::linear::Linear;
-use crate::memory::{AllocationTable, Memory, RecentRanges, Region};
+use crate::memory::{AllocKind, AllocationTable, Memory, RecentRanges, Region};
 use crate::program::{Kernel, Program};
 use crate::special::Coordinates;
 
@@ -69,6 +69,8 @@ pub(crate) struct Launch {
     freed: Mutex<Vec<Arc<Region>>>,
     printed: Mutex<Vec<(u64, String)>>,
     watch: Option<Watch>,
+    /// Two words of memory for the barrier of the grid, if the launch is cooperative.
+    workspace: u64,
 }
 
 /// What is needed to watch a launch.
@@ -95,6 +97,15 @@ struct Outcome {
     panic: Option<Box<dyn std::any::Any + Send>>,
 }
 
+impl Drop for Launch {
+    fn drop(&mut self) {
+        if self.workspace != 0 {
+            // Nobody else knows the address.
+            let _ = self.memory.free(self.workspace);
+        }
+    }
+}
+
 impl Launch {
     pub(crate) fn new(
         program: Arc<Program>,
@@ -109,6 +120,8 @@ impl Launch {
         // A buffer that is too short reads as zeros, never as something else.
         let mut params = params.to_vec();
         params.resize(program.kernels()[kernel].param_bytes as usize, 0);
+        // Without it the kernel's own check stops it.
+        let workspace = if config.cooperative { memory.alloc(8, AllocKind::ModuleGlobal).unwrap_or(0) } else { 0 };
         Self {
             allocations: memory.table(),
             memory: memory.clone(),
@@ -129,6 +142,7 @@ impl Launch {
             freed: Mutex::default(),
             printed: Mutex::default(),
             watch,
+            workspace,
         }
     }
 
@@ -173,6 +187,7 @@ impl Launch {
             allocations: &self.allocations,
             memory: &self.memory,
             params: &self.params,
+            param_copy: kernel.codes[kernel.entry].as_ref().and_then(|code| code.frame.param_copy),
             began: self.began,
             freed: &self.freed,
             printed: &self.printed,
@@ -181,6 +196,7 @@ impl Launch {
         coordinates.dynamic_shared = self.config.dynamic_shared;
         coordinates.total_shared = kernel.shared_bytes(self.config.dynamic_shared);
         coordinates.grid_id = self.id;
+        coordinates.workspace = self.workspace;
         let mut engine = Engine {
             program: &self.program,
             kernel,
@@ -245,10 +261,10 @@ impl Launch {
         engine.counters
     }
 
-    fn observer(&self, kernel: &Arc<str>) -> Option<Box<Observer>> {
-        let settings = self.watch.as_ref()?.settings;
+    fn observer(&self, name: &Arc<str>) -> Option<Box<Observer>> {
+        let Watch { settings, kernel, .. } = self.watch.as_ref()?;
         let LaunchConfig { grid, block, count_memory, .. } = self.config;
-        Some(Box::new(Observer::new(settings, count_memory, &self.program.module, kernel, grid, block)))
+        Some(Box::new(Observer::new(*settings, count_memory, &self.program.module, kernel, name, grid, block)))
     }
 
     fn linear(&self) -> Option<&Linear> {

@@ -18,6 +18,8 @@ pub(crate) struct Coordinates {
     pub(crate) dynamic_shared: u32,
     pub(crate) total_shared: u32,
     pub(crate) grid_id: u64,
+    /// Where the blocks of a cooperative launch count their arrivals at the grid's barrier; 0 in other launches.
+    pub(crate) workspace: u64,
     /// `%tid` of each thread of the block, one list a dimension, up to a whole number of warps.
     thread_ids: [Box<[u32]>; 3],
 }
@@ -34,6 +36,7 @@ impl Coordinates {
             dynamic_shared: 0,
             total_shared: 0,
             grid_id: 0,
+            workspace: 0,
             thread_ids: Default::default(),
         };
         new.thread_ids = thread_ids(block, new.threads().next_multiple_of(LANES as u32));
@@ -69,6 +72,7 @@ impl Coordinates {
             Special::GridId => same(frame, self.grid_id),
             Special::DynamicShared => same(frame, self.dynamic_shared.into()),
             Special::TotalShared => same(frame, self.total_shared.into()),
+            Special::Workspace { upper } => same(frame, self.workspace >> if upper { 32 } else { 0 } & 0xFFFF_FFFF),
             Special::Zero => same(frame, 0),
             Special::One => same(frame, 1),
             Special::LaneId => frame.spread(slot, width, |lane| lane as u64),
@@ -141,6 +145,9 @@ pub(crate) fn find(name: &str, axis: Option<char>) -> Option<Special> {
         ("lanemask_lt", None) => Special::LaneMaskLt,
         ("lanemask_ge", None) => Special::LaneMaskGe,
         ("lanemask_gt", None) => Special::LaneMaskGt,
+        // As `cooperative_groups/details/driver_abi.h` of the CUDA toolkit reads them.
+        ("envreg1", None) => Special::Workspace { upper: true },
+        ("envreg2", None) => Special::Workspace { upper: false },
         ("dynamic_smem_size", None) => Special::DynamicShared,
         ("total_smem_size", None) => Special::TotalShared,
         _ => return None,

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use proptest::prelude::*;
 
 mod rig;
-use rig::{Rig, kernel};
+use gridstride_simt::{Checks, Class, Counters, LaunchConfig, Settings};
+use rig::{Rig, kernel, shape};
 
 /// One block: `x = x * factor + term`, then on to another block by what `x` is.
 #[derive(Debug, Clone)]
@@ -93,5 +94,28 @@ proptest! {
         let found = Rig::new(1).map(&kernel(&text(&blocks)), 2, threads, &[]);
         let expected: Vec<u32> = (0..2 * threads).map(|start| run(&blocks, start)).collect();
         prop_assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn launches_that_are_watched_do_and_count_the_same(blocks in program(), threads in 1..80u32, seed in any::<u64>()) {
+        let text = kernel(&text(&blocks));
+        let run = |settings: Settings, count_memory| {
+            let rig = Rig::unchecked(1);
+            rig.device.watch(settings);
+            let words = 2 * threads as usize;
+            let out = rig.words(&vec![0xDEAD_BEEF; words]);
+            let counters = rig.launch(&text, LaunchConfig { count_memory, ..shape(2, threads) }, &[out]).unwrap();
+            let Counters { blocks, warps, instructions, lane_instructions, divergent_branches, .. } = counters;
+            let counts = [blocks, warps, instructions, lane_instructions, divergent_branches];
+            let classes = Class::ALL.map(|class| counters.classes.issued(class)).iter().sum::<u64>();
+            (rig.read(out, words), counts, classes)
+        };
+        let plain = run(Settings::default(), false);
+        let counted = run(Settings { checks: Checks::ALL, ..Settings::default() }, true);
+        prop_assert_eq!((&counted.0, counted.1), (&plain.0, plain.1));
+        prop_assert_eq!(counted.2, counted.1[2]);
+        let shuffled = run(Settings { schedule_seed: Some(seed), ..Settings::default() }, true);
+        // Lanes that part may meet elsewhere, or later, when they run in another order; all do what they did.
+        prop_assert_eq!((shuffled.0, shuffled.1[3]), (plain.0, plain.1[3]));
     }
 }

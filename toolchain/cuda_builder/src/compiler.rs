@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -18,6 +19,14 @@ pub(crate) struct Compiler {
     pub(crate) rustc: OsString,
 }
 
+/// What a compiler says of itself.
+#[derive(Debug)]
+pub(crate) struct Toolchain {
+    pub(crate) sysroot: PathBuf,
+    /// Of the compiler's sources.
+    pub(crate) commit: String,
+}
+
 impl Compiler {
     /// The `cargo` and `rustc` of the build script at hand, else those on the path.
     pub(crate) fn find() -> Self {
@@ -28,7 +37,7 @@ impl Compiler {
     }
 
     /// Checks its version and components.
-    pub(crate) fn check(&self) -> Result<(), CudaBuilderError> {
+    pub(crate) fn check(&self) -> Result<Toolchain, CudaBuilderError> {
         let verbose = self.ask(&["-vV"])?;
         let field = |name: &str| verbose.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("").trim();
         let release = field("release:");
@@ -49,7 +58,17 @@ impl Compiler {
                 return Err(CudaBuilderError::MissingComponent { component, sysroot });
             }
         }
-        Ok(())
+        // A distribution's own build may not know its commit; its version says enough.
+        let commit = match field("commit-hash:") {
+            "" | "unknown" => release,
+            commit => commit,
+        };
+        Ok(Toolchain { sysroot, commit: commit.to_owned() })
+    }
+
+    /// Why cargo gave no answer.
+    pub(crate) fn no_cargo(&self, source: io::Error) -> CudaBuilderError {
+        CudaBuilderError::NoCompiler { program: PathBuf::from(&self.cargo), variable: "CARGO", source }
     }
 
     fn ask(&self, args: &[&str]) -> Result<String, CudaBuilderError> {

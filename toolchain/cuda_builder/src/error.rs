@@ -57,16 +57,35 @@ pub enum CudaBuilderError {
     /// The kernels do not compile. rustc's own messages are on standard error.
     #[error("the kernels in `{}` do not compile; the compiler's messages are above", .0.display())]
     BuildFailed(PathBuf),
-    /// An option that this builder cannot offer.
-    #[error("`CudaBuilder::{option}` cannot be offered: {reason}")]
-    NotOffered {
-        /// The setter.
-        option: &'static str,
+    /// Bitcode and IR were both asked for.
+    #[error("`emit_llvm_bitcode` and `final_module_path` cannot be asked for together: a build has one second output")]
+    TwoOutputs,
+    /// No architecture to build for.
+    #[error("`build_images` was given no architecture to build for")]
+    NoArchitecture,
+    /// Nobody said where the result goes.
+    #[error("`build_images` runs in a build script, where OUT_DIR is set, or needs `copy_to`")]
+    NoOutDir,
+    /// The folder of the build cannot be made.
+    #[error("the folder `{}` of the build cannot be used: {source}", path.display())]
+    NoPlace {
+        /// The folder.
+        path: PathBuf,
         /// Why.
-        reason: &'static str,
+        source: io::Error,
     },
-    /// The PTX cannot be copied to where it was asked for.
-    #[error("the PTX cannot be written to `{}`: {source}", path.display())]
+    /// The assembler refuses the PTX.
+    #[error("`{}` does not assemble `{}`:\n{message}", ptxas.display(), ptx.display())]
+    Assembler {
+        /// The program.
+        ptxas: PathBuf,
+        /// The file.
+        ptx: PathBuf,
+        /// What it said.
+        message: String,
+    },
+    /// A result cannot be written to where it was asked for.
+    #[error("`{}` cannot be written: {source}", path.display())]
     FailedToCopyPtxFile {
         /// `copy_to`
         path: PathBuf,

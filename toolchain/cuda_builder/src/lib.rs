@@ -15,14 +15,25 @@
 //! `nvptx64-nvidia-cuda` with the LLVM that is part of rustc, `core` included, as one optimised unit; its assembly output
 //! *is* the PTX. The few unstable features this needs are switched on for that one child process.
 
+#![deny(missing_docs)]
+
 mod arch;
 mod build;
 mod compiler;
 mod environment;
 mod error;
+mod finish;
+mod flags;
+mod images;
+mod library;
 mod options;
+mod place;
+mod refused;
 mod rerun;
+mod resources;
 
 pub use arch::{NvvmArch, UnknownArch};
 pub use error::CudaBuilderError;
 pub use options::{CudaBuilder, DebugInfo, EmitOption};
+pub use refused::{ConstantMemory, FlushToZero, Optix, OverrideLibm};
+pub use resources::{KernelResources, resources};

@@ -7,18 +7,17 @@
 //! ```
 //! use cuda_std::prelude::*;
 //!
-//! /// `out[i] = 2 * x[i]` for every `i`, whatever the launch shape.
-//! ///
-//! /// # Safety
-//! /// `out` must be valid for `x.len()` writes.
+//! /// `out[i] = 2 * x[i]` for every `i`, whatever the launch shape. Panics if `x` is shorter than `out`.
 //! #[kernel]
-//! pub unsafe fn double(x: &[f32], out: *mut f32) {
-//!     for i in thread::grid_stride(x.len()) {
-//!         // SAFETY: `i` is below `x.len()`, and no other thread has it.
-//!         unsafe { *out.add(i) = 2.0 * x[i] }
+//! pub fn double(x: &[f32], out: GridMut<f32>) {
+//!     let x = &x[..out.len()];
+//!     for (i, out) in out.grid_stride_mut() {
+//!         *out = 2.0 * x[i];
 //!     }
 //! }
 //! ```
+//!
+//! Where raw pointers are wanted, a kernel takes `*mut T`, and dereferencing it is as unsafe as anywhere.
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 // For LLVM intrinsics that return a value and a predicate; `cuda_builder` lets device crates use features.
@@ -31,6 +30,7 @@
 
 pub mod atomic;
 mod empty;
+pub mod grid;
 pub mod mem;
 pub mod misc;
 #[cfg(target_arch = "nvptx64")]
@@ -46,6 +46,7 @@ pub use glam;
 
 /// What most kernels use.
 pub mod prelude {
+    pub use crate::grid::GridMut;
     pub use crate::vector::Packed;
     pub use crate::{kernel, thread};
 }
@@ -55,7 +56,7 @@ pub mod prelude {
 pub mod __private {
     pub use cuda_std_macros::__atomic_table;
 
-    pub use crate::parameters::{AsWritten, Probe, one_parameter, slice};
+    pub use crate::parameters::{AsWritten, Probe, block, grid_mut, one_parameter, slice};
     #[cfg(not(target_arch = "nvptx64"))]
     pub use crate::shared::no_shared_memory;
     pub use crate::shared::{SharedMemory, SharedPlace, Uninitialised, shared_size};

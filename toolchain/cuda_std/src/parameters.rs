@@ -2,6 +2,9 @@
 
 use core::marker::PhantomData;
 
+use crate::grid::GridMut;
+use crate::shared::ThisBlock;
+
 /// The slice of two kernel parameters.
 ///
 /// # Safety
@@ -28,6 +31,32 @@ pub unsafe fn slice<T>(pointer: Option<&[T; 0]>, len: usize) -> &[T] {
     }
 }
 
+/// The [`GridMut`] of two kernel parameters.
+///
+/// # Safety
+/// As for [`GridMut::from_raw`]. `pointer` may be `None` only where `len` is 0.
+//
+// An `Option<&mut [T; 0]>` for what `slice` has one: the alignment of `T`, and `noalias`. That one is true although all threads
+// of the launch have the same pointer: it speaks of what this thread accesses, and a thread accesses its own elements only.
+#[inline(always)]
+#[must_use]
+pub unsafe fn grid_mut<T>(pointer: Option<&mut [T; 0]>, len: usize) -> GridMut<'_, T> {
+    let (first, len) = pointer.map_or((core::ptr::dangling_mut(), 0), |first| (first.as_mut_ptr(), len));
+    // SAFETY: by the caller.
+    unsafe { GridMut::from_raw(first, len) }
+}
+
+/// The [`ThisBlock`] of a kernel that takes one.
+///
+/// # Safety
+/// As for [`ThisBlock::new`].
+#[inline(always)]
+#[must_use]
+pub unsafe fn block() -> ThisBlock {
+    // SAFETY: by the caller.
+    unsafe { ThisBlock::new() }
+}
+
 /// Tells whether a parameter's type is a slice that the macro could not see, because a `type` names it.
 ///
 /// The constructor of slices is inherent and found first; every other type has the one of the trait.
@@ -35,7 +64,7 @@ pub struct Probe<T>(PhantomData<T>);
 
 /// Of every type that is passed as it is written.
 pub struct Plain;
-/// Of `&[T]` and `&str`.
+/// Of `&[T]`, `&str`, `GridMut<T>` and `ThisBlock`.
 pub struct HiddenSlice;
 
 #[allow(missing_docs)]
@@ -47,6 +76,20 @@ impl<T> Probe<&[T]> {
 
 #[allow(missing_docs)]
 impl Probe<&str> {
+    pub fn shape() -> HiddenSlice {
+        HiddenSlice
+    }
+}
+
+#[allow(missing_docs)]
+impl<T> Probe<GridMut<'_, T>> {
+    pub fn shape() -> HiddenSlice {
+        HiddenSlice
+    }
+}
+
+#[allow(missing_docs)]
+impl Probe<ThisBlock> {
     pub fn shape() -> HiddenSlice {
         HiddenSlice
     }
@@ -65,7 +108,7 @@ impl<T> AsWritten for Probe<T> {}
 /// A parameter of which the PTX has one as well.
 #[diagnostic::on_unimplemented(
     message = "a slice under another name would be one parameter of 16 bytes, not a pointer and a length",
-    label = "write the type out, as `&[T]`"
+    label = "write the type out, as `&[T]`, `GridMut<T>` or `ThisBlock`"
 )]
 pub trait OneParameter {}
 

@@ -6,12 +6,15 @@
 //!                              a_len: usize,             a slice is two parameters,
 //!                              out: *mut f32)            the rest pass through
 //! ```
+//!
+//! A `GridMut<T>` is two parameters as well; a `ThisBlock` is none.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, Ident, ItemFn, Lifetime, ReturnType, Signature, Type, TypeReference};
+use syn::{Error, FnArg, GenericArgument, Ident, ItemFn, Lifetime, PathArguments};
+use syn::{ReturnType, Signature, Type, TypeReference};
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !args.is_empty() {
@@ -20,10 +23,14 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     let function: ItemFn = syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
     check_signature(&function.sig)?;
     let params = function.sig.inputs.iter().enumerate().map(Param::of).collect::<Result<Vec<_>, _>>()?;
+    let mut blocks = params.iter().filter(|param| matches!(param.passed, Passed::ThisBlock));
+    if let Some(second) = blocks.nth(1) {
+        return Err(Error::new_spanned(second.ty, "a thread has one `ThisBlock`: a kernel takes it once"));
+    }
 
     let name = &function.sig.ident;
     let export = name.unraw().to_string();
-    let declarations = params.iter().map(Param::declaration);
+    let declarations = params.iter().map(Param::declaration).filter(|tokens| !tokens.is_empty());
     let arguments = params.iter().map(Param::argument);
     let checks = params.iter().map(Param::checks);
     let alignments = params.iter().filter_map(Param::alignment);
@@ -47,6 +54,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
             #[allow(improper_ctypes_definitions)]
             unsafe extern "ptx-kernel" fn __entry #lifetimes (#(#declarations),*) #bounds {
                 // SAFETY: the host that launches the kernel keeps the function's own promises.
+                #[allow(unused_unsafe)]
                 unsafe { #name(#(#arguments),*) }
             }
         };
@@ -57,11 +65,6 @@ const GENERIC: &str = "a kernel cannot be generic: an entry point exists only fo
                        Write a generic function and one kernel for each type that calls it";
 
 fn check_signature(sig: &Signature) -> Result<(), Error> {
-    if sig.unsafety.is_none() {
-        let message =
-            "a kernel must be `unsafe fn`: whoever launches it promises that its pointers and lengths are right";
-        return Err(Error::new_spanned(sig.fn_token, message));
-    }
     if let Some(token) = &sig.asyncness {
         return Err(Error::new_spanned(token, "a kernel cannot be `async`: it runs to its end on the GPU"));
     }
@@ -89,8 +92,19 @@ struct Param<'a> {
     /// Of the entry's parameter. Numbered: the function's own names may be patterns, or those that the lengths would take.
     name: Ident,
     ty: &'a Type,
+    passed: Passed<'a>,
+}
+
+/// How a parameter is passed.
+enum Passed<'a> {
+    /// As it is written.
+    Plain,
     /// Element and lifetime of `&[element]`.
-    slice: Option<(&'a Type, Option<&'a Lifetime>)>,
+    Slice(&'a Type, Option<&'a Lifetime>),
+    /// Of `GridMut<element>`.
+    GridMut(&'a Type, Option<&'a Lifetime>),
+    /// A `ThisBlock`, which is made on the GPU.
+    ThisBlock,
 }
 
 impl<'a> Param<'a> {
@@ -106,7 +120,7 @@ impl<'a> Param<'a> {
             return Err(Error::new_spanned(attr, message));
         }
         let ty = bare(&typed.ty);
-        let mut slice = None;
+        let mut passed = made_of(ty);
         if let Type::ImplTrait(_) = ty {
             return Err(Error::new_spanned(ty, GENERIC));
         }
@@ -117,7 +131,7 @@ impl<'a> Param<'a> {
                 return Err(Error::new_spanned(ty, message));
             }
             match bare(elem) {
-                Type::Slice(of) => slice = Some((&*of.elem, lifetime.as_ref())),
+                Type::Slice(of) => passed = Passed::Slice(&of.elem, lifetime.as_ref()),
                 Type::TraitObject(_) => {
                     return Err(Error::new_spanned(ty, "a vtable of the host means nothing on the GPU"));
                 }
@@ -128,7 +142,7 @@ impl<'a> Param<'a> {
                 _ => {}
             }
         }
-        Ok(Self { name: format_ident!("p{index}"), ty, slice })
+        Ok(Self { name: format_ident!("p{index}"), ty, passed })
     }
 
     fn length(&self) -> Ident {
@@ -137,34 +151,45 @@ impl<'a> Param<'a> {
 
     fn declaration(&self) -> TokenStream {
         let Self { name, ty, .. } = self;
-        match self.slice {
+        let length = self.length();
+        match self.passed {
             // A reference, not a pointer: that is what gives the parameter `noalias readonly` and its alignment, hence
             // `ld.global.nc`. Zero elements, so that the type promises nothing of an empty slice's pointer; an `Option`,
             // because that pointer may be null.
-            Some((element, lifetime)) => {
-                let length = self.length();
+            Passed::Slice(element, lifetime) => {
                 quote!(#name: ::core::option::Option<& #lifetime [#element; 0]>, #length: usize)
             }
-            None => quote!(#name: #ty),
+            Passed::GridMut(element, lifetime) => {
+                quote!(#name: ::core::option::Option<& #lifetime mut [#element; 0]>, #length: usize)
+            }
+            Passed::ThisBlock => TokenStream::new(),
+            Passed::Plain => quote!(#name: #ty),
         }
     }
 
+    // SAFETY of the generated code: the host passed the pointer and length of one slice; a thread enters the kernel once.
     fn argument(&self) -> TokenStream {
-        let name = &self.name;
-        if self.slice.is_none() {
-            return quote!(#name);
+        let (name, length) = (&self.name, self.length());
+        match self.passed {
+            Passed::Slice(..) => quote!(::cuda_std::__private::slice(#name, #length)),
+            Passed::GridMut(..) => quote!(::cuda_std::__private::grid_mut(#name, #length)),
+            Passed::ThisBlock => quote!(::cuda_std::__private::block()),
+            Passed::Plain => quote!(#name),
         }
-        // SAFETY of the generated code: the host passed the pointer and length of one slice.
-        let length = self.length();
-        quote!(::cuda_std::__private::slice(#name, #length))
     }
 
     /// What only the type checker can tell: `Copy`, and no slice that a `type` or a macro hid from [`Param::of`].
     fn checks(&self) -> TokenStream {
         let ty = self.ty;
         let copy = quote_spanned!(ty.span() => let _ = __kernel_parameter_is_copy::<#ty>;);
-        if self.slice.is_some() {
-            return copy;
+        match self.passed {
+            Passed::Slice(..) => return copy,
+            // Theirs are the types of these names, or the entry point does not compile.
+            Passed::GridMut(element, _) => {
+                return quote_spanned!(ty.span() => let _ = __kernel_parameter_is_copy::<#element>;);
+            }
+            Passed::ThisBlock => return TokenStream::new(),
+            Passed::Plain => {}
         }
         let one = quote_spanned!(ty.span() => ::cuda_std::__private::one_parameter(::cuda_std::__private::Probe::<#ty>::shape()););
         quote!(#copy #one)
@@ -174,7 +199,7 @@ impl<'a> Param<'a> {
     /// before it does. Not for types that name a lifetime, which a `const` cannot: those are references, nearly always.
     fn alignment(&self) -> Option<TokenStream> {
         let ty = self.ty;
-        if self.slice.is_some() || names_a_lifetime(quote!(#ty)) {
+        if !matches!(self.passed, Passed::Plain) || names_a_lifetime(quote!(#ty)) {
             return None;
         }
         let message = "a kernel parameter is aligned to 16 bytes at most: pass a pointer to this type instead";
@@ -182,6 +207,28 @@ impl<'a> Param<'a> {
             quote_spanned!(ty.span() => const _: () = ::core::assert!(::core::mem::align_of::<#ty>() <= 16, #message);),
         )
     }
+}
+
+/// What the name of a type says of how it is passed.
+fn made_of(ty: &Type) -> Passed<'_> {
+    let Type::Path(path) = ty else { return Passed::Plain };
+    let Some(last) = path.path.segments.last() else { return Passed::Plain };
+    if last.ident == "ThisBlock" && last.arguments.is_none() {
+        return Passed::ThisBlock;
+    }
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return Passed::Plain };
+    if last.ident != "GridMut" {
+        return Passed::Plain;
+    }
+    let (mut element, mut lifetime) = (None, None);
+    for argument in &arguments.args {
+        match argument {
+            GenericArgument::Type(ty) => element = Some(ty),
+            GenericArgument::Lifetime(named) => lifetime = Some(named),
+            _ => return Passed::Plain,
+        }
+    }
+    element.map_or(Passed::Plain, |element| Passed::GridMut(element, lifetime))
 }
 
 /// Whether the tokens name a lifetime.

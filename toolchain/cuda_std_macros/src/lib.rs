@@ -22,23 +22,27 @@ use proc_macro::TokenStream;
 /// | integers, floats, `bool`, `char` | one of that width | the value |
 /// | `*const T`, `*mut T`, `&T` | one `.u64` | the device pointer |
 /// | `&[T]` | two: pointer, then length in elements | pointer and length, as two arguments |
+/// | `GridMut<T>`, which each thread writes its own elements of | two, as for `&[T]` | pointer and length |
+/// | `ThisBlock` | none | nothing |
 /// | `#[repr(C)]` structs, arrays, `u128` | one block of their size and alignment, 16 at most | the value |
 /// | `()` and other types of size 0 | none | nothing |
 ///
-/// A slice must be written as one: behind a `type` of another name it is refused. Parameters may be patterns.
+/// A slice, `GridMut` or `ThisBlock` must be written as one: behind a `type` of another name it is refused. Parameters may be
+/// patterns.
 ///
-/// Every parameter must be `Copy`. Data that the kernel writes comes as `*mut T`: all threads share it, so a `&mut [T]`
-/// would promise what a launch cannot keep, and is refused.
+/// Every other parameter must be `Copy`. Data that the kernel writes comes as `GridMut<T>`, or as `*mut T`: all threads share
+/// it, so a `&mut [T]` would promise what a launch cannot keep, and is refused.
 ///
 /// # Safety of the call
 ///
-/// A kernel is `unsafe fn`: whoever launches it promises that a `&[T]` parameter names that many initialised elements
-/// that nothing writes while the kernel runs, and what its own documentation asks for. The pointer of an empty slice may
-/// be null.
+/// A kernel is a `fn`, or an `unsafe fn` where it asks for more than its types say. A launch is unsafe either way: whoever
+/// launches the kernel promises that a `&[T]` parameter names that many initialised elements
+/// that nothing writes while the kernel runs, that a `GridMut<T>` names that many which nothing else reaches, and what its
+/// own documentation asks for. The pointer of an empty slice may be null.
 ///
 /// # Refused
 ///
-/// Functions that are not `unsafe`, return something, are generic, `async`, `const` or variadic, take `self`, take
+/// Functions that return something, are generic, `async`, `const` or variadic, take `self`, take
 /// `&mut`, `&str` or `&dyn`, have a `#[cfg]` on a parameter, or name an ABI of their own. A kernel is a free function, not one
 /// of an `impl`.
 #[proc_macro_attribute]

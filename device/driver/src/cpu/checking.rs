@@ -67,7 +67,7 @@ extern "C" fn end() {
     let _ = std::panic::catch_unwind(|| {
         let Ok(cpu) = cpu() else { return };
         if asked().is_some_and(|asked| asked.settings.checks.leak) {
-            let kept = |kind| !matches!(kind, AllocKind::ModuleGlobal);
+            let kept = |kind| !matches!(kind, AllocKind::ModuleGlobal | AllocKind::ModuleConstant);
             report(leaks(cpu, kept, |_| true));
         }
         after_launch(cpu, None);
@@ -97,7 +97,14 @@ pub(crate) fn after_launch(cpu: &Cpu, fault: Option<&Fault>) {
 pub(crate) fn before_end(cpu: &Cpu, context: ContextId) {
     if asked().is_some_and(|asked| asked.settings.checks.leak) {
         let owned = |address| cpu.allocations.context_of(address) == Some(context);
-        found(cpu, leaks(cpu, |kind| !matches!(kind, AllocKind::ModuleGlobal | AllocKind::Heap), owned));
+        found(
+            cpu,
+            leaks(
+                cpu,
+                |kind| !matches!(kind, AllocKind::ModuleGlobal | AllocKind::ModuleConstant | AllocKind::Heap),
+                owned,
+            ),
+        );
     }
 }
 

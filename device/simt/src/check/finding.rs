@@ -47,6 +47,8 @@ pub enum FindingKind {
         space: Space,
         /// Address, or offset in shared memory, of the word.
         address: u64,
+        /// The variable that it is in, and the bytes from its start.
+        variable: Option<(Arc<str>, u64)>,
         /// Both write, and the same value: harmless if that is meant.
         same_value: bool,
         /// Both are atomic, but the scope of one does not include the other's block.
@@ -60,6 +62,8 @@ pub enum FindingKind {
         address: u64,
         /// Bytes.
         size: u32,
+        /// The variable that it is in, and the bytes from its start.
+        variable: Option<(Arc<str>, u64)>,
         /// The allocation, for global memory.
         allocation: Option<Allocation>,
     },
@@ -124,29 +128,34 @@ impl FindingKind {
     }
 }
 
-fn place(space: Space, address: u64) -> String {
-    match space {
+fn place(space: Space, address: u64, variable: &Option<(Arc<str>, u64)>) -> String {
+    let at = match space {
         Space::Global | Space::Const => format!("{space} memory at {address:#x}"),
         _ => format!("{space} memory at byte {address}"),
+    };
+    match variable {
+        Some((name, 0)) => format!("{at} (`{name}`)"),
+        Some((name, offset)) => format!("{at} (`{name}` + {offset})"),
+        None => at,
     }
 }
 
 impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Race { space, address, same_value: true, .. } => {
-                write!(f, "race in {} between two writes of the same value", place(*space, *address))
+            Self::Race { space, address, variable, same_value: true, .. } => {
+                write!(f, "race in {} between two writes of the same value", place(*space, *address, variable))
             }
-            Self::Race { space, address, scope: true, .. } => write!(
+            Self::Race { space, address, variable, scope: true, .. } => write!(
                 f,
                 "race in {} between atomic accesses of two blocks, of which one is for its own block only (`.cta`)",
-                place(*space, *address)
+                place(*space, *address, variable)
             ),
-            Self::Race { space, address, .. } => {
-                write!(f, "race in {}: nothing orders these two accesses", place(*space, *address))
+            Self::Race { space, address, variable, .. } => {
+                write!(f, "race in {}: nothing orders these two accesses", place(*space, *address, variable))
             }
-            Self::Uninitialised { space, address, size, allocation } => {
-                write!(f, "read of {size} bytes that nothing wrote, in {}", place(*space, *address))?;
+            Self::Uninitialised { space, address, size, variable, allocation } => {
+                write!(f, "read of {size} bytes that nothing wrote, in {}", place(*space, *address, variable))?;
                 match allocation {
                     Some(Allocation { base, size, .. }) => {
                         write!(f, " (byte {} of the {size} bytes at {base:#x})", address - base)

@@ -18,7 +18,9 @@ use super::{Checks, Site};
 use crate::control::lanes_of;
 use crate::fault::Access;
 use crate::lane::Lanes;
+use crate::layout::Named;
 use crate::memory::{Allocation, Region};
+use crate::program::Kernel;
 
 /// Findings that differ in their instructions, at most, in one launch.
 const MOST: usize = 100;
@@ -29,7 +31,8 @@ pub(crate) struct Observer {
     checks: Checks,
     count: bool,
     module: Arc<Module>,
-    kernel: Arc<str>,
+    kernel: Arc<Kernel>,
+    name: Arc<str>,
     grid: [u32; 3],
     threads: [u32; 3],
     /// Accesses so far.
@@ -70,7 +73,8 @@ impl Observer {
         settings: Settings,
         count: bool,
         module: &Arc<Module>,
-        kernel: &Arc<str>,
+        kernel: &Arc<Kernel>,
+        name: &Arc<str>,
         grid: [u32; 3],
         threads: [u32; 3],
     ) -> Self {
@@ -80,6 +84,7 @@ impl Observer {
             count,
             module: module.clone(),
             kernel: kernel.clone(),
+            name: name.clone(),
             grid,
             threads,
             stamp: 0,
@@ -184,7 +189,8 @@ impl Observer {
             };
             let second =
                 Seen { block: scene.block, thread: scene.first_thread + lane, site, what: doing(kind).to_owned() };
-            let race = FindingKind::Race { space, address, same_value: clash.same_value, scope };
+            let (variable, same_value) = (self.variable(space, address), clash.same_value);
+            let race = FindingKind::Race { space, address, variable, same_value, scope };
             self.report(if clash.same_value { 1 } else { 0 }, race, vec![first, second]);
         }
     }
@@ -219,7 +225,9 @@ impl Observer {
                     };
                     let allocation = region.as_ref().map(|(allocation, _)| *allocation);
                     let (address, size) = (from + part, size as u32);
-                    self.report(2, FindingKind::Uninitialised { space, address, size, allocation }, vec![seen]);
+                    let variable = self.variable(space, address);
+                    let read = FindingKind::Uninitialised { space, address, size, variable, allocation };
+                    self.report(2, read, vec![seen]);
                 }
                 if writes {
                     match (&region, space) {
@@ -230,6 +238,13 @@ impl Observer {
                 }
             }
         }
+    }
+
+    /// The variable that an address is in, and how far from its start.
+    fn variable(&self, space: Space, address: u64) -> Option<(Arc<str>, u64)> {
+        let holds = |one: &&Named| one.space == space && address.wrapping_sub(one.address) < one.size.max(1);
+        let named = self.kernel.named.iter().find(holds)?;
+        Some((named.name.clone(), address - named.address))
     }
 
     /// The allocation that an address is in. It was found there before, so looking it up is short.
@@ -313,7 +328,7 @@ impl Observer {
         if self.findings.len() < MOST {
             let parties = seen.into_iter().map(|seen| self.party(seen)).collect();
             self.known.insert(key, self.findings.len());
-            self.findings.push(Finding { kind, kernel: Some(self.kernel.clone()), parties, times: 1 });
+            self.findings.push(Finding { kind, kernel: Some(self.name.clone()), parties, times: 1 });
         }
     }
 

@@ -30,6 +30,8 @@ pub enum AllocKind {
     Pinned,
     /// A module-scope variable.
     ModuleGlobal,
+    /// A module-scope variable in constant memory.
+    ModuleConstant,
     /// The device heap (`malloc` in a kernel).
     Heap,
 }

@@ -25,6 +25,7 @@ mod select;
 mod shape;
 mod shuffle;
 mod space;
+mod video;
 mod vote;
 
 use std::collections::HashMap;
@@ -77,6 +78,7 @@ const FAMILIES: &[&[(&str, DecodeFn)]] = &[
     select::OPCODES,
     shuffle::OPCODES,
     space::OPCODES,
+    video::OPCODES,
     vote::OPCODES,
 ];
 

@@ -111,22 +111,28 @@ unsafe fn read_time<T: Ticks>(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     Ok(())
 }
 
-/// `{a, b} = d`: the lowest part first.
+/// `{a, b} = d`: the lowest part first, parts of `bits` bits in registers of `part`.
 macro_rules! unpacking {
     ($name:ident, $whole:ty, $part:ty, $n:literal) => {
+        unpacking!($name, $whole, $part, $n, <$part>::BITS);
+    };
+    ($name:ident, $whole:ty, $part:ty, $n:literal, $bits:expr) => {
         unsafe fn $name(lanes: &mut Lanes<'_>, args: &Args) -> Step {
             // SAFETY: the decoder gave a register of the whole's width behind $n of the part's width.
             unsafe {
                 let whole = lanes.get::<$whole>(args.slots[$n]);
                 for part in 0..$n {
-                    let shift = part as u32 * <$part>::BITS;
-                    lanes.set(args.slots[part], whole.map(|value| (value >> shift) as $part));
+                    let mask = <$part>::MAX >> (<$part>::BITS - $bits);
+                    lanes.set(args.slots[part], whole.map(|value| (value >> (part as u32 * $bits)) as $part & mask));
                 }
             }
             Ok(())
         }
     };
 }
+// Registers of 8 bits have elements of 16.
+unpacking!(unpack_16_8, u16, u16, 2, 8);
+unpacking!(unpack_32_8, u32, u16, 4, 8);
 unpacking!(unpack_32_16, u32, u16, 2);
 unpacking!(unpack_64_32, u64, u32, 2);
 unpacking!(unpack_64_16, u64, u16, 4);
@@ -135,14 +141,18 @@ unpacking!(unpack_128_32, u128, u32, 4);
 
 macro_rules! packing {
     ($name:ident, $whole:ty, $part:ty, $n:literal) => {
+        packing!($name, $whole, $part, $n, <$part>::BITS);
+    };
+    ($name:ident, $whole:ty, $part:ty, $n:literal, $bits:expr) => {
         unsafe fn $name(lanes: &mut Lanes<'_>, args: &Args) -> Step {
             // SAFETY: the decoder gave a register of the whole's width before $n of the part's width.
             unsafe {
                 let mut out = [0 as $whole; LANES];
+                let mask = <$part>::MAX >> (<$part>::BITS - $bits);
                 for part in 0..$n {
                     let values = lanes.get::<$part>(args.slots[1 + part]);
                     for lane in 0..LANES {
-                        out[lane] |= (values[lane] as $whole) << (part as u32 * <$part>::BITS);
+                        out[lane] |= ((values[lane] & mask) as $whole) << (part as u32 * $bits);
                     }
                 }
                 lanes.set(args.slots[0], out);
@@ -151,6 +161,8 @@ macro_rules! packing {
         }
     };
 }
+packing!(pack_16_8, u16, u16, 2, 8);
+packing!(pack_32_8, u32, u16, 4, 8);
 packing!(pack_32_16, u32, u16, 2);
 packing!(pack_64_32, u64, u32, 2);
 packing!(pack_64_16, u64, u16, 4);
@@ -160,6 +172,8 @@ packing!(pack_128_32, u128, u32, 4);
 /// The type of each of `n` parts of `ty`, and the lane functions that take it apart and put it together.
 fn parts(ty: Type, n: usize) -> Result<(Type, ExecFn, ExecFn), Reason> {
     Ok(match (ty.bytes(), n) {
+        (2, 2) => (Type::B8, unpack_16_8, pack_16_8),
+        (4, 4) => (Type::B8, unpack_32_8, pack_32_8),
         (4, 2) => (Type::B16, unpack_32_16, pack_32_16),
         (8, 2) => (Type::B32, unpack_64_32, pack_64_32),
         (8, 4) => (Type::B16, unpack_64_16, pack_64_16),

@@ -7,6 +7,7 @@ use super::modifiers::Modifiers;
 use super::{DecodeFn, Decoded, Reason};
 use crate::decode::Decoder;
 use crate::lane::{Args, LOCAL_WINDOW, Lanes, SHARED_WINDOW, Step, multiversion};
+use crate::memory::AllocKind;
 
 /// Opcodes of this family.
 pub(super) const OPCODES: &[(&str, DecodeFn)] = &[("cvta", cvta), ("isspacep", isspacep)];
@@ -24,20 +25,37 @@ unsafe fn shift_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
 multiversion!(shift => shift_body);
 
 /// Is the generic address in the space `imm`? Slots: predicate, source.
-#[inline(always)]
-unsafe fn is_in_body(lanes: &mut Lanes<'_>, args: &Args) -> Step {
+unsafe fn is_in(lanes: &mut Lanes<'_>, args: &Args) -> Step {
     // SAFETY: the decoder gave a predicate and a 64-bit register.
     unsafe {
         let from = lanes.get::<u64>(args.slots[1]);
         let mut answer = 0;
         for (lane, address) in from.into_iter().enumerate() {
-            answer |= u32::from(space_of(address) as i64 == args.imm) << lane;
+            answer |= u32::from(space_seen(lanes, address) as i64 == args.imm) << lane;
         }
         lanes.set_pred(args.slots[0], answer);
     }
     Ok(())
 }
-multiversion!(is_in => is_in_body);
+
+/// The space as the program is to see it: constants lie among global memory here, and parameters whose address is taken in
+/// local memory.
+fn space_seen(lanes: &Lanes<'_>, address: u64) -> Space {
+    match space_of(address) {
+        Space::Local => {
+            let params = lanes.launch.param_copy.map(u64::from).map(|at| at..at + lanes.launch.params.len() as u64);
+            if params.is_some_and(|params| params.contains(&(address - LOCAL_WINDOW))) {
+                Space::Param
+            } else {
+                Space::Local
+            }
+        }
+        Space::Global if lanes.launch.memory.find(address).is_some_and(|it| it.kind == AllocKind::ModuleConstant) => {
+            Space::Const
+        }
+        space => space,
+    }
+}
 
 /// `cvta{.to}.space.u64 d, a`
 fn cvta(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
@@ -52,8 +70,8 @@ fn cvta(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let window = match space {
         Space::Global | Space::Const => 0,
         Space::Shared => SHARED_WINDOW,
-        Space::Local => LOCAL_WINDOW,
-        Space::Param => return Err("the generic address of a parameter".into()),
+        // A kernel that takes the address of a parameter has a copy of them in local memory.
+        Space::Local | Space::Param => LOCAL_WINDOW,
     };
     let [out, from] = decoder.operands(instr)?;
     let slots = [decoder.dst(out, Type::U64)?, decoder.src(from, Type::U64)?];
@@ -66,10 +84,7 @@ fn isspacep(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason>
     let mut words = Modifiers::of(instr);
     let space = words.space().ok_or("no state space")?;
     words.done()?;
-    if matches!(space, Space::Const | Space::Param) {
-        return Err(format!("here {space} memory has no addresses of its own to tell it by"));
-    }
     let [out, from] = decoder.operands(instr)?;
     let slots = [decoder.dst(out, Type::Pred)?, decoder.src(from, Type::U64)?];
-    Ok(Decoded::Lane(is_in(decoder.level()), Args::of(&slots, space as i64)))
+    Ok(Decoded::Lane(is_in, Args::of(&slots, space as i64)))
 }

@@ -5,7 +5,7 @@ use gridstride_simt::{Class, Counters, LaunchConfig, Traffic};
 use crate::rig::{Rig, kernel, shape, with_functions};
 
 fn count(cores: usize, text: &str, blocks: u32, threads: u32) -> Counters {
-    let rig = Rig::new(cores);
+    let rig = Rig::unchecked(cores);
     let memory = rig.words(&vec![0; 1 << 16]);
     let flags = rig.words(&[0; 1024]);
     let config = LaunchConfig { count_memory: true, ..shape(blocks, threads) };

@@ -4,6 +4,7 @@
 mod barrier;
 mod counters;
 mod init;
+mod memory;
 mod order;
 mod race;
 #[path = "../rig/mod.rs"]
@@ -16,14 +17,14 @@ use crate::rig::Rig;
 
 /// A device that checks all that there is to check.
 pub fn checking() -> Rig {
-    let rig = Rig::new(2);
+    let rig = Rig::unchecked(2);
     rig.device.watch(Settings { checks: Checks::ALL, ..Settings::default() });
     rig
 }
 
 /// A device that looks for races only.
 pub fn racing() -> Rig {
-    let rig = Rig::new(2);
+    let rig = Rig::unchecked(2);
     rig.device.watch(Settings { checks: Checks { race: true, ..Checks::default() }, ..Settings::default() });
     rig
 }

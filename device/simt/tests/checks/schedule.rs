@@ -14,7 +14,7 @@ const TICKETS: &str = "ld.param.u64 %d3, [p1];
     ret;";
 
 fn tickets(cores: usize, seed: Option<u64>) -> Vec<u32> {
-    let rig = Rig::new(cores);
+    let rig = Rig::unchecked(cores);
     rig.device.watch(Settings { schedule_seed: seed, ..Settings::default() });
     let (out, counter) = (rig.words(&[0; 960]), rig.words(&[0]));
     rig.launch(&kernel(TICKETS), shape(10, 96), &[out, counter]).unwrap();
@@ -44,7 +44,7 @@ fn blocks_that_wait_for_earlier_ones_finish_in_any_order() {
          ret;",
     );
     for seed in 0..5 {
-        let rig = Rig::new(2);
+        let rig = Rig::unchecked(2);
         rig.device.watch(Settings { schedule_seed: Some(seed), ..Settings::default() });
         let out = rig.words(&[0; 100]);
         rig.launch(&chain, shape(100, 1), &[out]).unwrap();
@@ -54,7 +54,7 @@ fn blocks_that_wait_for_earlier_ones_finish_in_any_order() {
 
 #[test]
 fn results_that_depend_on_the_order_are_found() {
-    let rig = Rig::new(2);
+    let rig = Rig::unchecked(2);
     rig.device.watch(Settings { schedules: 4, ..Settings::default() });
     let (out, counter) = (rig.words(&[0; 960]), rig.words(&[0]));
     let found = findings(&rig, &kernel(TICKETS), shape(10, 96), &[out, counter]);

@@ -5,19 +5,22 @@
 //! | [`shared_array!`](crate::shared_array) | `*mut T` | in the source |
 //! | [`#[address_space(shared)]`](crate::address_space) | a `static mut` | in the source |
 //! | [`dynamic_shared_mem`] | `*mut T` | given at the launch |
+//! | [`shared_tile!`](crate::shared_tile), [`ThisBlock::into_dynamic`] | a [`Tile`], which needs no `unsafe` | either |
 //!
-//! All three keep the address space: reads are `ld.shared`, writes `st.shared`, as long as the code that uses the pointer is
+//! All keep the address space: reads are `ld.shared`, writes `st.shared`, as long as the code that uses the pointer is
 //! inlined into the code that made it. Through a pointer that was passed to a function that is not inlined they are the
 //! generic `ld` and `st`, which work as well but take longer.
 //!
 //! The memory is uninitialised at the start of a block and gone at its end. Threads that read what others wrote must
 //! [`sync_threads`](crate::thread::sync_threads) in between.
 
+pub mod tile;
 mod variable;
 mod window;
 
 use crate::gpu_only;
 
+pub use tile::{Common, Own, Plain, ThisBlock, Tile};
 pub use variable::SharedStatic;
 #[doc(hidden)]
 pub use variable::{SharedPlace, Uninitialised};

@@ -91,7 +91,7 @@ pub struct GridStride {
 impl GridStride {
     /// `first`, `first + stride`, … below `end`.
     #[inline(always)]
-    fn new(first: usize, stride: usize, end: usize) -> Self {
+    pub(crate) fn new(first: usize, stride: usize, end: usize) -> Self {
         Self { next: first, more: first < end, stride, last: end.saturating_sub(stride), end }
     }
 }

@@ -3,6 +3,7 @@
 mod atomics;
 mod launch;
 mod ptx;
+mod safe;
 mod shared;
 
 use std::path::Path;

@@ -150,6 +150,31 @@ fn cores_atomics_carry_their_ordering() {
     assert!(body.contains("fence.acq_rel.sys;") && body.contains("fence.sc.sys;"));
 }
 
+/// A loop's instructions without their operands, sorted.
+fn opcodes(name: &str) -> Vec<&'static str> {
+    let words = loop_of(name).into_iter().map(|line| line.split_whitespace().next().unwrap());
+    // Which registers they are in decides their order, and the number of a predicate.
+    let mut words: Vec<&str> = words.map(|word| if word.starts_with('@') { "@" } else { word }).collect();
+    words.sort_unstable();
+    words
+}
+
+#[test]
+fn safe_kernels_are_the_same_loops() {
+    assert_eq!(opcodes("safe_scale"), opcodes("raw_scale"));
+    let (header, body) = entry("safe_add");
+    assert!(header.contains(".ptr .align 4 safe_add_param_4"), "{header}");
+    assert!(body.contains("ld.global.nc.v4.b32") && body.contains("st.global.v4.b32"), "{body}");
+    let body = loop_of("safe_add");
+    let checks = body.iter().filter(|line| line.starts_with("setp")).count();
+    assert_eq!(checks, 1, "{}", body.join("\n"));
+    // The block is no parameter.
+    assert_eq!(parameters("safe_reverse"), [".u64"; 4]);
+    let (_, body) = entry("safe_reverse");
+    assert!(body.contains("ld.shared.b32") && body.contains("st.shared.b32"), "{body}");
+    assert_eq!(body.matches("bar.sync").count(), 4, "{body}");
+}
+
 #[test]
 fn visible_functions_are_kept() {
     assert!(PTX.contains(".visible .func  (.param .b32 func_retval0) fixture_helper("));

@@ -79,6 +79,7 @@ impl Warp {
             allocations: &table,
             memory: &self.memory,
             params: &self.params,
+            param_copy: None,
             began: Instant::now(),
             freed: &freed,
             printed: &printed,
