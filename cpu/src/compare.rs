@@ -38,6 +38,8 @@ pub struct Comparison {
     pub dtype: Dtype,
     /// Elements.
     pub n: u64,
+    /// Elements of the output.
+    pub outputs: u64,
     /// How long the module took to load.
     pub module_load: Duration,
     /// The copy that bandwidth is compared with.
@@ -80,5 +82,5 @@ pub fn compare(device: &Device, module: &Module, plan: &Plan<'_>, progress: &dyn
     let mut bench = Bench { device, module, entry: &entry, prepared: &mut *prepared, bytes, runs };
     let launches = plan.shapes.iter().map(|shape| bench.measure(*shape, progress)).collect::<Result<Vec<_>>>()?;
     let (facts, module_load) = (device.facts().clone(), module.loaded_in());
-    Ok(Comparison { facts, kernel: kernel.name(), dtype, n, module_load, copy, launches })
+    Ok(Comparison { facts, kernel: kernel.name(), dtype, n, outputs: kernel.outputs(n), module_load, copy, launches })
 }

@@ -13,11 +13,15 @@ pub enum Dtype {
     F64,
     /// 32-bit integer.
     I32,
+    /// 32-bit integer without a sign.
+    U32,
+    /// Byte.
+    U8,
 }
 
 impl Dtype {
     /// All of them.
-    pub const ALL: &[Self] = &[Self::F32, Self::F64, Self::I32];
+    pub const ALL: &[Self] = &[Self::F32, Self::F64, Self::I32, Self::U32, Self::U8];
 
     /// As Rust calls it.
     #[must_use]
@@ -26,6 +30,8 @@ impl Dtype {
             Self::F32 => "f32",
             Self::F64 => "f64",
             Self::I32 => "i32",
+            Self::U32 => "u32",
+            Self::U8 => "u8",
         }
     }
 
@@ -33,8 +39,9 @@ impl Dtype {
     #[must_use]
     pub fn bytes(self) -> u64 {
         match self {
-            Self::F32 | Self::I32 => 4,
+            Self::F32 | Self::I32 | Self::U32 => 4,
             Self::F64 => 8,
+            Self::U8 => 1,
         }
     }
 }

@@ -152,7 +152,7 @@ fn asynchronous(comparison: &Comparison) -> Option<String> {
     if kernel < call * 2 {
         return None;
     }
-    let at = kernels::element_read(comparison.n)?;
+    let at = kernels::element_read(comparison.outputs)?;
     Some(format!(
         "The launch call returned after {}, the kernel ran for {}: a launch is asynchronous, and reading out[{at}] right behind \
          it took {} because the read waits for the kernel. Once the kernel has finished, the same read takes {}.",

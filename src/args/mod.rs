@@ -116,6 +116,6 @@ mod tests {
         let message = |args: &[&str]| Cli::try_parse_from(args).unwrap_err().to_string();
         assert!(message(&["gridstride", "--kernel", "ad"]).contains("did you mean `add`"));
         assert!(message(&["gridstride", "--dtype", "f23"]).contains("did you mean `f32`"));
-        assert!(message(&["gridstride", "compare", "--dtype", "complex"]).contains("known: f32, f64, i32"));
+        assert!(message(&["gridstride", "compare", "--dtype", "complex"]).contains("known: f32, f64, i32, u32, u8"));
     }
 }

@@ -61,12 +61,12 @@ pub fn timelines(comparison: &Comparison) -> Timeline {
 
 impl Findings for Comparison {
     fn document(&self) -> Document {
-        let Self { facts, kernel, dtype, n, .. } = self;
+        let Self { facts, kernel, dtype, n, outputs, .. } = self;
         let mut document = Document::new(format!("{kernel} {dtype}, n = {}, on {}", count(*n), title(facts)));
         // Above each table of figures, and figures of the CPU device are called that.
         let place = if facts.is_gpu() { "" } else { ", on the CPU device" };
-        let met =
-            Text::strong(format!("As people meet it{place}:")).plain(format!(" the launch call, then {}", read(*n)));
+        let met = Text::strong(format!("As people meet it{place}:"))
+            .plain(format!(" the launch call, then {}", read(*outputs)));
         document.table(naive(self).caption(met));
         let from =
             Text::strong(format!("Measured{place}:")).plain(" from the call, with a wait for the kernel; medians");
@@ -79,7 +79,7 @@ impl Findings for Comparison {
     }
 
     fn json(&self) -> String {
-        let Self { facts, kernel, dtype, n, module_load, copy, launches } = self;
+        let Self { facts, kernel, dtype, n, module_load, copy, launches, .. } = self;
         let copy = copy.gb_per_s();
         json::print(&Object {
             schema: SCHEMA,
@@ -149,12 +149,12 @@ fn verdict(comparison: &Comparison) -> Text {
 }
 
 /// What is read behind the launch.
-fn read(n: u64) -> String {
-    kernels::element_read(n).map_or("nothing to read".to_owned(), |at| format!("reading out[{at}]"))
+fn read(outputs: u64) -> String {
+    kernels::element_read(outputs).map_or("nothing to read".to_owned(), |at| format!("reading out[{at}]"))
 }
 
 fn naive(comparison: &Comparison) -> Table {
-    let read = kernels::element_read(comparison.n).map_or("read".to_owned(), |at| format!("read out[{at}]"));
+    let read = kernels::element_read(comparison.outputs).map_or("read".to_owned(), |at| format!("read out[{at}]"));
     let mut table = Table::new(&["launch", "call", &read]);
     for measured in &comparison.launches {
         table.row([measured.shape.to_string(), time(measured.naive.call), time(measured.naive.read)]);
@@ -309,7 +309,7 @@ mod tests {
         let mut comparison = sample::gpu();
         comparison.launches.remove(0);
         insta::assert_snapshot!("table_one", anstream::adapter::strip_str(&report(Format::Table, &comparison)));
-        let comparison = Comparison { n: 0, ..sample::gpu() };
+        let comparison = Comparison { n: 0, outputs: 0, ..sample::gpu() };
         let text = report(Format::Table, &comparison);
         assert!(text.contains("0 elements") && !text.contains("faster") && !text.contains("out["), "{text}");
     }

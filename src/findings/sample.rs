@@ -51,6 +51,7 @@ pub fn gpu() -> Comparison {
         kernel: "add",
         dtype: Dtype::F32,
         n: 10_000_000,
+        outputs: 10_000_000,
         module_load: Duration::from_millis(12),
         copy: CopyRate { bytes: 2_050_000_000, time: us(&[1000]) },
         launches: vec![

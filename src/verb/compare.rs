@@ -15,15 +15,16 @@ use crate::{PTX, report};
 /// Launch a kernel as one thread and as a full grid, measure both properly, and say why they differ (the default)
 #[derive(Debug, Clone, clap::Args)]
 pub struct Args {
-    /// Elements: 10000000, 10_000_000, 1e7, 10M and 2^24 are all understood
-    #[arg(short = 'n', long, default_value = "10_000_000", value_name = "N", allow_negative_numbers = true)]
-    pub elements: Elements,
+    /// Elements: 10000000, 10_000_000, 1e7, 10M and 2^24 are all understood [default: what one thread can do in seconds;
+    /// 10_000_000 for add]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    pub elements: Option<Elements>,
     /// Kernel to launch
     #[arg(long, default_value = "add", value_parser = kernel_name, value_name = "NAME")]
     pub kernel: String,
-    /// Element type: f32, f64 or i32
-    #[arg(long, default_value = "f32", value_name = "TYPE")]
-    pub dtype: Dtype,
+    /// Element type: f32, f64, i32, u32 or u8 [default: the kernel's first, f32 for most]
+    #[arg(long, value_name = "TYPE")]
+    pub dtype: Option<Dtype>,
     /// Blocks of the second launch: 64, 16x16 or 8x8x4 [default: what suits the device]
     #[arg(long, value_name = "BLOCKS")]
     pub grid: Option<Dimensions>,
@@ -78,13 +79,15 @@ pub fn run(args: &Args) -> Result<()> {
     let output = Output::open(args.output.output.as_deref())?;
     let kernel = kernels::find(&args.kernel)?;
     let device = Device::open(args.device.device.map(Choice::from))?;
-    let full = kernels::full_shape(kernel, args.dtype, args.elements.0, device.facts());
+    let n = args.elements.map_or(kernel.sizes().compare, |elements| elements.0);
+    let dtype = args.dtype.unwrap_or(kernel.dtypes()[0]);
+    let full = kernels::full_shape(kernel, dtype, n, device.facts());
     let shape = suited(args.grid, args.block, full);
     shape.check(device.facts()).map_err(gridstride_cpu::Error::from)?;
     let module = Module::load(&device, PTX)?;
     let picture = args.svg.as_deref().map(|path| Output::open(Some(path))).transpose()?;
     let shapes = shapes(args, device.facts(), shape);
-    let plan = Plan { kernel, dtype: args.dtype, n: args.elements.0, seed: args.seed, runs: args.runs(), shapes };
+    let plan = Plan { kernel, dtype, n, seed: args.seed, runs: args.runs(), shapes };
     let bar = Bar::new("preparing");
     let comparison = compare(&device, &module, &plan, &bar)?;
     drop(bar);
