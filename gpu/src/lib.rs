@@ -8,5 +8,8 @@
 #![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 
 pub mod add;
+pub mod mandelbrot;
 pub mod maps;
 pub mod math;
+pub mod montecarlo;
+pub mod team;

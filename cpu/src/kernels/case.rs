@@ -21,6 +21,8 @@ use crate::shape::LaunchShape;
 pub(crate) struct Case {
     buffers: Vec<Plan>,
     launches: Vec<Vec<Argument>>,
+    /// Buffers that are zeroed before each launch.
+    zeroed: Vec<usize>,
 }
 
 /// How a buffer comes to be.
@@ -33,10 +35,7 @@ struct Plan {
 enum Role {
     Input(Box<dyn FnOnce() -> Result<DeviceBuffer<u8>>>),
     Output(Box<dyn Check>),
-    /// Zero before the first launch; before each one where `each` is set.
-    Scratch {
-        each: bool,
-    },
+    Scratch,
 }
 
 /// A buffer of a [`Case`].
@@ -98,14 +97,23 @@ impl Case {
         self.add(expected.len * size_of::<T>(), expected.len, Role::Output(Box::new(expected)))
     }
 
+    /// An array that the kernel adds to: zeroed before each launch, as part of it.
+    pub(crate) fn output_zeroed_each_time<T: Element>(&mut self, expected: Expected<T>) -> Buffer {
+        let buffer = self.output(expected);
+        self.zeroed.push(buffer.0);
+        buffer
+    }
+
     /// `bytes` that the kernel finds zero and leaves zero.
     pub(crate) fn scratch(&mut self, bytes: usize) -> Buffer {
-        self.add(bytes, bytes, Role::Scratch { each: false })
+        self.add(bytes, bytes, Role::Scratch)
     }
 
     /// `bytes` that are zeroed before each launch, as part of it.
     pub(crate) fn zeroed_each_time(&mut self, bytes: usize) -> Buffer {
-        self.add(bytes, bytes, Role::Scratch { each: true })
+        let buffer = self.add(bytes, bytes, Role::Scratch);
+        self.zeroed.push(buffer.0);
+        buffer
     }
 
     /// The kernel's parameters. Called more than once, that many launches follow each other.
@@ -120,7 +128,7 @@ impl Case {
 
     /// Puts it on the device whose context is current.
     pub(crate) fn load(self) -> Result<Box<dyn Prepared>> {
-        let (mut places, mut outputs, mut resets) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut places, mut outputs) = (Vec::new(), Vec::new());
         for (number, Plan { bytes, elements, role }) in self.buffers.into_iter().enumerate() {
             let buffer = match role {
                 Role::Input(upload) => upload()?,
@@ -128,18 +136,13 @@ impl Case {
                     outputs.push((number, elements, check));
                     fresh(bytes)?
                 }
-                Role::Scratch { each } => {
-                    if each {
-                        resets.push(number);
-                    }
-                    DeviceBuffer::zeroed(bytes).map_err(putting)?
-                }
+                Role::Scratch => DeviceBuffer::zeroed(bytes).map_err(putting)?,
             };
             places.push((buffer, elements));
         }
         let launches = self.launches.iter().map(|arguments| words(arguments, &places)).collect();
         let buffers = places.into_iter().map(|(buffer, _)| buffer).collect();
-        let mut loaded = Loaded { buffers, launches, outputs, resets };
+        let mut loaded = Loaded { buffers, launches, outputs, zeroed: self.zeroed };
         loaded.poison()?;
         Ok(Box::new(loaded))
     }
@@ -184,7 +187,7 @@ struct Loaded {
     /// Buffers that are checked, with their elements.
     outputs: Vec<(usize, usize, Box<dyn Check>)>,
     /// Buffers that are zeroed before a launch.
-    resets: Vec<usize>,
+    zeroed: Vec<usize>,
 }
 
 /// An [`Expected`] of some type.
@@ -231,7 +234,7 @@ fn memset(device: Option<&Device>, buffer: &DeviceBuffer<u8>, value: u8, call: &
 
 impl Prepared for Loaded {
     fn launch(&mut self, device: &Device, module: &Module, entry: &str, shape: LaunchShape) -> Result<()> {
-        for at in &self.resets {
+        for at in &self.zeroed {
             memset(Some(device), &self.buffers[*at], 0, "zeroing the kernel's scratch memory")?;
         }
         for words in &mut self.launches {

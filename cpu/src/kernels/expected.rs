@@ -30,7 +30,7 @@ macro_rules! elements {
                 random(bits)
             }
             fn wide(self) -> f64 {
-                f64::from(self)
+                self as f64
             }
             fn same(self, other: Self) -> bool {
                 let same: fn(Self, Self) -> bool = $same;
@@ -45,6 +45,7 @@ elements! {
     f64: f64::EPSILON / 2.0, |bits| (bits >> 11) as f64 / (1_u64 << 52) as f64 - 1.0, |a, b| a.to_bits() == b.to_bits();
     i32: 0.0, |bits| (bits >> 32) as i32, |a, b| a == b;
     u32: 0.0, |bits| (bits >> 32) as u32, |a, b| a == b;
+    u64: 0.0, |bits| bits, |a, b| a == b;
     u8: 0.0, |bits| (bits >> 56) as u8, |a, b| a == b;
 }
 

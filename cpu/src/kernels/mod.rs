@@ -12,8 +12,11 @@
 mod add;
 mod case;
 mod expected;
+mod mandelbrot;
 mod maps;
+mod montecarlo;
 mod random;
+mod rectangle;
 
 pub(crate) use self::case::Case;
 use crate::dtype::Dtype;
@@ -32,6 +35,8 @@ pub static ALL: &[&dyn Kernel] = &[
     &maps::Saxpy,
     &maps::Triad,
     &maps::Gelu,
+    &mandelbrot::Mandelbrot,
+    &montecarlo::MonteCarlo,
 ];
 
 /// A kernel, for all of its element types.
