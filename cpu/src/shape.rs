@@ -130,6 +130,16 @@ impl LaunchShape {
         };
         Self::linear(u32::try_from(blocks.min(u64::from(facts.max_grid[0]))).unwrap_or(u32::MAX), BLOCK)
     }
+
+    /// `each` blocks of `block` threads for each multiprocessor, which are as many as it runs at a time, or fewer where
+    /// `iterations` need fewer: for loops whose blocks have something to do at the end, which is better done by few. `u32::MAX` of
+    /// them is as many as there is work for.
+    #[must_use]
+    pub fn resident(facts: &Facts, iterations: u64, block: u32, each: u32) -> Self {
+        let needed = iterations.div_ceil(u64::from(block)).max(1);
+        let blocks = needed.min(u64::from(facts.multiprocessors) * u64::from(each));
+        Self::linear(u32::try_from(blocks.min(u64::from(facts.max_grid[0]))).unwrap_or(u32::MAX), block)
+    }
 }
 
 /// `8` or `8x4x1`, as short as it goes.

@@ -8,8 +8,19 @@
 #![cfg_attr(target_arch = "nvptx64", feature(core_float_math))]
 
 pub mod add;
+pub mod compact;
+pub mod histogram;
+pub mod lookback;
 pub mod mandelbrot;
 pub mod maps;
 pub mod math;
+pub mod matmul;
 pub mod montecarlo;
+pub mod nbody;
+pub mod reduce;
+pub mod rows;
+pub mod scan;
+pub mod spmv;
+pub mod stencil;
 pub mod team;
+pub mod transpose;

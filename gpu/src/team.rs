@@ -3,6 +3,8 @@
 //! A block of 33 threads is a warp of 32 lanes and one of a single lane: whoever shuffles must know which lanes there are. A
 //! block of 16x8x2 threads is 8 warps in the order of the threads' numbers, x fastest.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use cuda_std::thread;
 use cuda_std::warp::{WarpShuffleValue, warp_shuffle_down, warp_shuffle_up};
 
@@ -107,4 +109,120 @@ impl Warp {
         }
         value
     }
+}
+
+/// `combine` of the values of all threads of the block, in thread 0; other threads get something else. In the same order every
+/// time: lanes by distance, then warps likewise.
+///
+/// # Safety
+/// Every thread of the block must come here. `slots` must be shared memory for 32 values that nobody uses meanwhile; it is free
+/// again when the function returns.
+#[inline(always)]
+pub unsafe fn reduce<T: WarpShuffleValue + Copy>(value: T, slots: *mut T, combine: impl Fn(T, T) -> T + Copy) -> T {
+    let (warp, warps) = (Warp::of_this_thread(), threads().div_ceil(32));
+    let mut value = warp.reduce(value, combine);
+    if warps > 1 {
+        if warp.lane == 0 {
+            // SAFETY: a block has at most 32 warps, and each has its slot.
+            unsafe { *slots.add(warp.number as usize) = value };
+        }
+        thread::sync_threads();
+        if thread() < warps {
+            // SAFETY: written before the barrier.
+            let part = unsafe { *slots.add(warp.lane as usize) };
+            value = Warp { lanes: warps, ..warp }.reduce(part, combine);
+        }
+        thread::sync_threads();
+    }
+    value
+}
+
+/// [`reduce`], with the result in every thread.
+///
+/// # Safety
+/// As for [`reduce`].
+#[inline(always)]
+pub unsafe fn reduce_to_all<T: WarpShuffleValue + Copy>(
+    value: T,
+    slots: *mut T,
+    combine: impl Fn(T, T) -> T + Copy,
+) -> T {
+    let (warp, warps) = (Warp::of_this_thread(), threads().div_ceil(32));
+    let value = warp.reduce(value, combine);
+    if warp.lane == 0 {
+        // SAFETY: a block has at most 32 warps, and each has its slot.
+        unsafe { *slots.add(warp.number as usize) = value };
+    }
+    thread::sync_threads();
+    // All lanes read the same slot, which is one access, and slots do not wait for each other.
+    // SAFETY: written before the barrier.
+    let mut all = unsafe { *slots };
+    let mut k = 1;
+    while k < warps {
+        // SAFETY: as above.
+        all = combine(all, unsafe { *slots.add(k as usize) });
+        k += 1;
+    }
+    thread::sync_threads();
+    all
+}
+
+/// Whether this block is the last of `blocks` to come here; then it sees what the others wrote before they came, and the counter
+/// is 0 again for the next launch.
+///
+/// # Safety
+/// Every thread of each of the blocks must come here once. `counter` must be valid and 0 before the first of them comes, and
+/// `flag` shared memory for a word that nobody uses meanwhile.
+#[inline(always)]
+pub unsafe fn is_last(blocks: u32, counter: *mut u32, flag: *mut u32) -> bool {
+    // What all threads wrote comes before thread 0 says that the block is done.
+    thread::sync_threads();
+    if thread() == 0 {
+        // SAFETY: by the caller.
+        let counter = unsafe { AtomicU32::from_ptr(counter) };
+        let last = counter.fetch_add(1, Ordering::AcqRel) + 1 == blocks;
+        if last {
+            counter.store(0, Ordering::Relaxed);
+        }
+        // SAFETY: by the caller.
+        unsafe { *flag = u32::from(last) };
+    }
+    thread::sync_threads();
+    // SAFETY: written before the barrier.
+    unsafe { *flag != 0 }
+}
+
+/// `combine` of the values of all threads of the block before this one, and of all threads.
+///
+/// # Safety
+/// As for [`reduce`].
+#[inline(always)]
+pub unsafe fn scan_exclusive<T: WarpShuffleValue + Copy>(
+    value: T,
+    slots: *mut T,
+    identity: T,
+    combine: impl Fn(T, T) -> T + Copy,
+) -> (T, T) {
+    let (warp, warps) = (Warp::of_this_thread(), threads().div_ceil(32));
+    let upto = warp.scan(value, combine);
+    // SAFETY: every lane comes here; a block has at most 32 warps, and each has its slot.
+    let lanes_before = unsafe {
+        if warp.lane + 1 == warp.lanes {
+            *slots.add(warp.number as usize) = upto;
+        }
+        warp_shuffle_up(warp.mask(), upto, 1, 32).0
+    };
+    thread::sync_threads();
+    let (mut before, mut all) = (identity, identity);
+    let mut k = 0;
+    while k < warps {
+        if k == warp.number {
+            before = all;
+        }
+        // SAFETY: written before the barrier.
+        all = combine(all, unsafe { *slots.add(k as usize) });
+        k += 1;
+    }
+    thread::sync_threads();
+    (if warp.lane == 0 { before } else { combine(before, lanes_before) }, all)
 }

@@ -92,6 +92,18 @@ impl Case {
         self.add(len * size_of::<T>(), len, Role::Input(Box::new(upload)))
     }
 
+    /// [`Case::input`] of elements that the kernel sees in packs of `pack`: its slice has as many of those.
+    pub(crate) fn input_packed<T: Element>(
+        &mut self,
+        len: usize,
+        pack: usize,
+        at: impl Fn(usize) -> T + Sync + 'static,
+    ) -> Buffer {
+        let buffer = self.input(len, at);
+        self.buffers[buffer.0].elements = len / pack;
+        buffer
+    }
+
     /// An array that the kernel writes.
     pub(crate) fn output<T: Element>(&mut self, expected: Expected<T>) -> Buffer {
         self.add(expected.len * size_of::<T>(), expected.len, Role::Output(Box::new(expected)))

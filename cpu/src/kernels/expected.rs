@@ -77,9 +77,7 @@ impl<T: Element> Expected<T> {
     pub(crate) fn within(len: usize, at: impl Fn(usize) -> (f64, f64) + Sync + 'static) -> Self {
         Self::each(len, move |i, got| {
             let (right, bound) = at(i);
-            // Not `> bound`: a NaN is never within.
-            let near = (got.wide() - right).abs() <= bound;
-            (!near).then(|| format!("{right:e} is right, give or take {bound:.1e}"))
+            not_near(got, right, bound)
         })
     }
 
@@ -88,14 +86,46 @@ impl<T: Element> Expected<T> {
         Self { len, check: Box::new(check) }
     }
 
-    fn each(len: usize, wrong: impl Fn(usize, T) -> Option<String> + Sync + 'static) -> Self {
-        Self::by(len, move |got| {
-            let found = first(got.len(), |mut part| {
-                part.find_map(|i| wrong(i, got[i]).map(|why| format!("out[{i}] is {:?}, and {why}", got[i])))
-            });
-            found.map_or(Ok(()), Err)
+    /// As [`Expected::within`], with something that is computed once for all elements.
+    pub(crate) fn within_prepared<P: Sync + 'static>(
+        len: usize,
+        prepare: impl Fn() -> P + 'static,
+        at: impl Fn(&P, usize) -> (f64, f64) + Sync + 'static,
+    ) -> Self {
+        Self::prepared(len, prepare, move |known, i, got| {
+            let (right, bound) = at(known, i);
+            not_near(got, right, bound)
         })
     }
+
+    /// What `wrong` finds wrong with an element, given something that is computed once for all.
+    pub(crate) fn prepared<P: Sync + 'static>(
+        len: usize,
+        prepare: impl Fn() -> P + 'static,
+        wrong: impl Fn(&P, usize, T) -> Option<String> + Sync + 'static,
+    ) -> Self {
+        Self::by(len, move |got| {
+            let known = prepare();
+            first_wrong(got, |i, got| wrong(&known, i, got))
+        })
+    }
+
+    fn each(len: usize, wrong: impl Fn(usize, T) -> Option<String> + Sync + 'static) -> Self {
+        Self::by(len, move |got| first_wrong(got, &wrong))
+    }
+}
+
+fn first_wrong<T: Element>(got: &[T], wrong: impl Fn(usize, T) -> Option<String> + Sync) -> Result<(), String> {
+    let found = first(got.len(), |mut part| {
+        part.find_map(|i| wrong(i, got[i]).map(|why| format!("out[{i}] is {:?}, and {why}", got[i])))
+    });
+    found.map_or(Ok(()), Err)
+}
+
+fn not_near<T: Element>(got: T, right: f64, bound: f64) -> Option<String> {
+    // Not `> bound`: a NaN is never near.
+    let near = (got.wide() - right).abs() <= bound;
+    (!near).then(|| format!("{right:e} is right, give or take {bound:.1e}"))
 }
 
 #[cfg(test)]

@@ -12,11 +12,20 @@
 mod add;
 mod case;
 mod expected;
+mod histogram;
 mod mandelbrot;
 mod maps;
+mod matmul;
 mod montecarlo;
+mod nbody;
 mod random;
 mod rectangle;
+mod reduce;
+mod rows;
+mod scan;
+mod spmv;
+mod stencil;
+mod transpose;
 
 pub(crate) use self::case::Case;
 use crate::dtype::Dtype;
@@ -35,8 +44,28 @@ pub static ALL: &[&dyn Kernel] = &[
     &maps::Saxpy,
     &maps::Triad,
     &maps::Gelu,
+    &reduce::Reduce::Sum,
+    &reduce::Reduce::Min,
+    &reduce::Reduce::Max,
+    &reduce::Reduce::Dot,
+    &scan::Scan { inclusive: true },
+    &scan::Scan { inclusive: false },
+    &scan::Compact,
+    &histogram::Histogram { private: true },
+    &histogram::Histogram { private: false },
+    &transpose::Transpose { tiled: true },
+    &transpose::Transpose { tiled: false },
+    &stencil::Stencil,
+    &rows::Rows::Softmax,
+    &rows::Rows::LayerNorm,
+    &matmul::Matmul { tiled: true },
+    &matmul::Matmul { tiled: false },
     &mandelbrot::Mandelbrot,
     &montecarlo::MonteCarlo,
+    &nbody::Nbody { tiled: true },
+    &nbody::Nbody { tiled: false },
+    &spmv::Spmv { group: true },
+    &spmv::Spmv { group: false },
 ];
 
 /// A kernel, for all of its element types.

@@ -1,7 +1,7 @@
 //! `montecarlo`: points of the unit square within the quarter circle.
 
 use super::expected::Expected;
-use super::random::collect;
+use super::random::fold;
 use super::{Case, Kernel, Sizes};
 use crate::dtype::Dtype;
 
@@ -55,15 +55,12 @@ impl Kernel for MonteCarlo {
 }
 
 fn hits(n: usize, seed: u32) -> u64 {
-    const PART: usize = 1 << 16;
     let hit = |x: u32, y: u32| u64::from(u64::from(x >> 8).pow(2) + u64::from(y >> 8).pow(2) < 1 << 48);
     let points = |pair: usize| {
         let [x, y, z, w] = philox([pair as u32, (pair as u64 >> 32) as u32, 0, 0], [seed, 0]);
         hit(x, y) + if 2 * pair + 1 < n { hit(z, w) } else { 0 }
     };
-    let pairs = n.div_ceil(2);
-    let of_part = |part: usize| (part * PART..((part + 1) * PART).min(pairs)).map(points).sum::<u64>();
-    collect(pairs.div_ceil(PART), of_part).into_iter().sum()
+    fold(n.div_ceil(2), 0, points, |a, b| a + b)
 }
 
 fn philox([mut a, mut b, mut c, mut d]: [u32; 4], [mut k, mut l]: [u32; 2]) -> [u32; 4] {

@@ -20,8 +20,29 @@ fn mix(mut x: u64) -> u64 {
 
 /// `at(i)` for every `i` below `len`, computed on all cores.
 pub(crate) fn collect<T: Copy + Default + Send>(len: usize, at: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    in_parts(len, part(len), at)
+}
+
+/// `combine` over `at(0)`, `at(1)`, …, in parts of 65,536 on all cores.
+pub(crate) fn fold<R: Copy + Default + Send + Sync>(
+    n: usize,
+    identity: R,
+    at: impl Fn(usize) -> R + Sync,
+    combine: impl Fn(R, R) -> R + Sync,
+) -> R {
+    const PART: usize = 1 << 16;
+    let of_part = |part: usize| (part * PART..((part + 1) * PART).min(n)).map(&at).fold(identity, &combine);
+    let parts = n.div_ceil(PART);
+    in_parts(parts, parts.div_ceil(cores()).max(1), of_part).into_iter().fold(identity, &combine)
+}
+
+/// `work(i)` for every `i` below `len`, few and long, on all cores.
+pub(crate) fn each(len: usize, work: impl Fn(usize) + Sync) {
+    in_parts(len, len.div_ceil(cores()).max(1), work);
+}
+
+fn in_parts<T: Copy + Default + Send>(len: usize, part: usize, at: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let mut all = vec![T::default(); len];
-    let part = part(len);
     std::thread::scope(|scope| {
         for (number, chunk) in all.chunks_mut(part).enumerate() {
             let at = &at;
@@ -47,8 +68,11 @@ pub(crate) fn first<R: Send>(len: usize, find: impl Fn(Range<usize>) -> Option<R
 
 /// Elements a thread: few enough for all cores to have some, many enough to be worth starting a thread for.
 fn part(len: usize) -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    len.div_ceil(cores).max(1 << 16)
+    len.div_ceil(cores()).max(1 << 16)
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 #[cfg(test)]
