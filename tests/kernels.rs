@@ -4,27 +4,11 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cust::memory::DeviceBuffer;
-use gridstride_cpu::kernels::{self, Kernel, Prepared};
-use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Result, Runs};
-
-/// Grid and block of each launch: one thread, one warp, warps with lanes missing, more and fewer threads than elements, and more
-/// than one dimension.
-const SHAPES: &[([u32; 3], [u32; 3])] = &[
-    ([1, 1, 1], [1, 1, 1]),
-    ([1, 1, 1], [32, 1, 1]),
-    ([1, 1, 1], [33, 1, 1]),
-    ([2, 1, 1], [31, 1, 1]),
-    ([7, 1, 1], [96, 1, 1]),
-    ([3, 1, 1], [1024, 1, 1]),
-    ([40, 1, 1], [256, 1, 1]),
-    ([2, 2, 1], [16, 8, 2]),
-];
+use gridstride_cpu::kernels::{self, Prepared};
+use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Result, Runs, lattice};
 
 /// Operations or elements moved that one launch of the lattice may ask for: one thread does them all, interpreted.
-const MOST_WORK: u64 = 400_000;
-
-/// Sizes: nothing, one, around a warp and a block, primes, more and fewer elements than threads.
-const SIZES: &[usize] = &[0, 1, 2, 3, 5, 31, 32, 33, 127, 255, 256, 257, 1009, 4099, 30_011];
+const MOST_WORK: u64 = 100_000;
 
 /// The counters are those of the launch that finished last in the process, so the tests of this file take turns.
 static TURN: Mutex<()> = Mutex::new(());
@@ -36,18 +20,6 @@ fn open() -> (Device, Module, MutexGuard<'static, ()>) {
     (device, module, turn)
 }
 
-fn check(device: &Device, module: &Module, kernel: &dyn Kernel, dtype: Dtype, n: usize, seed: u64) {
-    let mut prepared = kernel.prepare(device, dtype, n, seed).unwrap();
-    for &(grid, block) in SHAPES {
-        let shape = LaunchShape { grid, block };
-        prepared.poison().unwrap();
-        prepared.launch(device, module, &kernel.entry(dtype), shape).unwrap();
-        device.synchronize().unwrap();
-        let verdict = prepared.verify().unwrap();
-        assert_eq!(verdict, Ok(()), "{} {dtype}, n = {n}, {shape}, seed {seed}", kernel.name());
-    }
-}
-
 #[test]
 fn every_shape_and_size_gives_the_hosts_result() {
     let (device, module, _turn) = open();
@@ -55,10 +27,9 @@ fn every_shape_and_size_gives_the_hosts_result() {
     let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64;
     for kernel in kernels::ALL {
         for &dtype in kernel.dtypes() {
-            let work = |n: usize| kernel.operations(dtype, n as u64).max(kernel.bytes(dtype, n as u64) / dtype.bytes());
-            for &n in SIZES.iter().filter(|n| work(**n) <= MOST_WORK) {
-                check(&device, &module, *kernel, dtype, n, seed);
-            }
+            let verified = lattice::verify(&device, &module, *kernel, dtype, MOST_WORK, seed).unwrap();
+            let name = kernel.name();
+            assert!(verified.launches >= 4 * lattice::SHAPES.len() as u64, "{name} {dtype}: {verified:?}");
         }
     }
 }

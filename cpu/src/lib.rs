@@ -16,9 +16,11 @@ mod dtype;
 mod error;
 pub mod foreign;
 pub mod kernels;
+pub mod lattice;
 mod measure;
 mod memory;
 mod module;
+mod peak;
 mod shape;
 mod stats;
 
@@ -31,5 +33,6 @@ pub use error::{Error, Result};
 pub use gridstride_driver::{Checks, Choice, Counters, Finding, FindingKind, Kind, Party};
 pub use measure::{Bench, Measured, Naive, Progress, Runs, Timing};
 pub use module::{KernelFacts, Module};
+pub use peak::{FlopRate, flop_rate};
 pub use shape::{Dimensions, LaunchShape, ParseShapeError, ShapeError};
 pub use stats::Samples;

@@ -17,6 +17,7 @@ pub mod math;
 pub mod matmul;
 pub mod montecarlo;
 pub mod nbody;
+pub mod peak;
 pub mod reduce;
 pub mod rows;
 pub mod scan;

@@ -4,6 +4,7 @@
 //! `--help` says of it.
 
 pub mod check;
+pub mod bench;
 pub mod compare;
 pub mod completions;
 pub mod devices;
@@ -46,6 +47,7 @@ macro_rules! verbs {
 verbs! {
     Compare => compare,
     Devices => devices,
+    Bench => bench,
     Sweep => sweep,
     Profile => profile,
     Explain => explain,

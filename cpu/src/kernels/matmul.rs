@@ -62,6 +62,11 @@ impl Kernel for Matmul {
         Sizes { compare: 1 << 16, full: if self.tiled { 1 << 26 } else { 1 << 22 }, full_cpu: 1 << 16 }
     }
 
+    fn most_threads(&self, facts: &Facts) -> u64 {
+        // 128 registers of 65,536 a thread.
+        if facts.is_gpu() && self.tiled { 512 } else { u64::from(facts.max_threads_per_block) }
+    }
+
     fn shape(&self, _dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
         // A block a tile, or a thread an element.
         let Rectangle { rows, columns } = Rectangle::of(n);

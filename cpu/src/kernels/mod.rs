@@ -107,6 +107,10 @@ pub trait Kernel: Sync {
     fn sizes(&self) -> Sizes {
         Sizes::STREAM
     }
+    /// Threads that a block of it may have on a device; fewer than the device's own limit where it needs many registers.
+    fn most_threads(&self, facts: &Facts) -> u64 {
+        u64::from(facts.max_threads_per_block)
+    }
     /// The launch shape that suits it on a device.
     fn shape(&self, dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
         let iterations = self.iterations(dtype, n);

@@ -100,8 +100,9 @@ fn compare<T: Element, R: Into<f64> + Copy>(
     right: &[R],
     bound: impl Fn(usize) -> f64,
 ) -> Result<(), String> {
-    let wrong = |&(i, (got, right)): &(usize, (&T, &R))| !((got.wide() - (*right).into()).abs() <= bound(i));
-    match got.iter().zip(right).enumerate().find(wrong) {
+    let near = |(i, (got, right)): (usize, (&T, &R))| (got.wide() - (*right).into()).abs() <= bound(i);
+    // Not one that is off by more, but one that is not within: a NaN is neither.
+    match got.iter().zip(right).enumerate().find(|pair| !near(*pair)) {
         None => Ok(()),
         Some((i, (got, right))) => Err(format!("out[{i}] is {got:?}, and {:e} is right", (*right).into())),
     }
