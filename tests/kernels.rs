@@ -8,7 +8,7 @@ use gridstride_cpu::kernels::{self, Prepared};
 use gridstride_cpu::{Bench, Choice, Device, Dtype, LaunchShape, Module, Result, Runs, lattice};
 
 /// Operations or elements moved that one launch of the lattice may ask for: one thread does them all, interpreted.
-const MOST_WORK: u64 = 100_000;
+const MOST_WORK: u64 = 30_000;
 
 /// The counters are those of the launch that finished last in the process, so the tests of this file take turns.
 static TURN: Mutex<()> = Mutex::new(());

@@ -106,7 +106,7 @@ pub unsafe fn before<T: Total>(words: *mut u64, tile: usize, total: T, warp: War
     let mut end = tile;
     loop {
         let (mut state, mut value) = (UP_TO, T::ZERO);
-        if warp.lane as usize + 1 <= end {
+        if (warp.lane as usize) < end {
             let word = word(end - 1 - warp.lane as usize);
             let mut found = word.load(Ordering::Relaxed);
             while found < OWN {

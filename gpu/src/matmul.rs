@@ -243,7 +243,7 @@ pub unsafe fn matmul_f32(a: &[f32], b: &[f32], k: usize, c: *mut f32) {
     let of = Extent { m: a.len() / k, n: b.len() / k, k };
     let (a_packs, b_packs, c_packs) = (a.as_ptr().cast::<Four>(), b.as_ptr().cast::<Four>(), c.cast::<Four>());
     let aligned = a_packs.is_aligned() && b_packs.is_aligned() && c_packs.is_aligned();
-    if team::threads() != THREADS || k % 4 != 0 || of.n % 4 != 0 || !aligned {
+    if team::threads() != THREADS || !k.is_multiple_of(4) || !of.n.is_multiple_of(4) || !aligned {
         // SAFETY: by the caller.
         unsafe { plain(a, b, of, c) };
         return;
@@ -252,7 +252,7 @@ pub unsafe fn matmul_f32(a: &[f32], b: &[f32], k: usize, c: *mut f32) {
     let mut number = team::block();
     while number < down * across {
         let from = [number / across * TILE, number % across * TILE];
-        let inside = from[0] + TILE <= of.m && from[1] + TILE <= of.n && of.k % DEPTH == 0;
+        let inside = from[0] + TILE <= of.m && from[1] + TILE <= of.n && of.k.is_multiple_of(DEPTH);
         // SAFETY: every thread of the block comes here; the rest by the caller.
         unsafe {
             if inside {
@@ -290,8 +290,9 @@ unsafe fn plain(a: &[f32], b: &[f32], of: Extent, c: *mut f32) {
 /// As for `matmul_f32`.
 #[kernel]
 pub unsafe fn matmul_naive_f32(a: &[f32], b: &[f32], k: usize, c: *mut f32) {
-    if k > 0 {
-        // SAFETY: by the caller.
-        unsafe { plain(a, b, Extent { m: a.len() / k, n: b.len() / k, k }, c) };
+    if k == 0 {
+        return;
     }
+    // SAFETY: by the caller.
+    unsafe { plain(a, b, Extent { m: a.len() / k, n: b.len() / k, k }, c) };
 }

@@ -43,8 +43,7 @@ struct Meeting<T> {
 /// Every thread of the launch must come here, with the memory that [`Meeting`] describes and a valid `out`.
 #[inline(always)]
 unsafe fn reduce<T: WarpShuffleValue + Copy, const N: usize>(
-    len: usize,
-    packs: usize,
+    [packs, len]: [usize; 2],
     identity: T,
     pack: impl Fn(usize, Packed<T, N>) -> Packed<T, N>,
     element: impl Fn(usize, T) -> T,
@@ -122,7 +121,7 @@ macro_rules! of_one {
             // SAFETY: every `i` is below the length that was given with it; the rest by the caller.
             unsafe {
                 reduce::<$t, $n>(
-                    x.len(), whole.len(), $identity,
+                    [whole.len(), x.len()], $identity,
                     |i, sum| sum.zip_with(*whole.get_unchecked(i), combine),
                     |i, sum| combine(sum, *x.get_unchecked(i)),
                     combine, meeting, out,
@@ -168,7 +167,7 @@ macro_rules! dot {
             // SAFETY: every `i` is below the length that was given with it; the rest by the caller.
             unsafe {
                 reduce::<$t, $n>(
-                    x.len(), left.len().min(right.len()), 0.0,
+                    [left.len().min(right.len()), x.len()], 0.0,
                     |i, mut sum| {
                         let (left, right) = (left.get_unchecked(i), right.get_unchecked(i));
                         let mut k = 0;

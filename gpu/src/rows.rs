@@ -179,7 +179,7 @@ unsafe fn each_row(rule: impl Rule, x: &[f32], columns: usize, out: *mut f32, sl
     }
     let rows = x.len() / columns;
     let whole = packs::<f32, 4>(x);
-    let aligned = columns % 4 == 0 && out.cast::<Packed<f32, 4>>().is_aligned() && whole.len() == x.len() / 4;
+    let aligned = columns.is_multiple_of(4) && out.cast::<Packed<f32, 4>>().is_aligned() && whole.len() == x.len() / 4;
     let fits = |threads: u32| aligned && team::threads() == threads && columns <= 4 * KEPT * threads as usize;
     let (wide, narrow) = (fits(512), fits(128));
     let mut row = team::block();

@@ -47,7 +47,7 @@ impl Product<'_> {
 pub unsafe fn spmv_f32(starts: &[u32], columns: &[u32], values: &[f32], x: &[f32], out: *mut f32) {
     let product = Product { starts, columns, values, x };
     let rows = starts.len().saturating_sub(1);
-    if team::threads() % GROUP != 0 {
+    if !team::threads().is_multiple_of(GROUP) {
         // A group would have lanes missing.
         for row in thread::grid_stride(rows) {
             // SAFETY: `row < rows`, and this thread alone has it.

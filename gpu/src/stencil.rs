@@ -27,7 +27,7 @@ pub unsafe fn stencil_f32(rate: f32, x: &[f32], columns: usize, out: *mut f32) {
     }
     let rows = x.len() / columns;
     let (whole, out_packs) = (packs::<f32, 4>(x), out.cast::<Packed<f32, 4>>());
-    if columns % 4 == 0 && out_packs.is_aligned() && whole.len() == x.len() / 4 {
+    if columns.is_multiple_of(4) && out_packs.is_aligned() && whole.len() == x.len() / 4 {
         let across = columns / 4;
         for i in thread::grid_stride(rows * across) {
             // SAFETY: a pack of the plate; this thread alone has it.

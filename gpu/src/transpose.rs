@@ -34,7 +34,8 @@ pub unsafe fn transpose_f32(x: &[f32], columns: usize, out: *mut f32) {
     }
     let rows = x.len() / columns;
     let (x_packs, out_packs) = (packs::<f32, 4>(x), out.cast::<Packed<f32, 4>>());
-    let fast = columns % 4 == 0 && rows % 4 == 0 && out_packs.is_aligned() && x_packs.len() == x.len() / 4;
+    let fast =
+        columns.is_multiple_of(4) && rows.is_multiple_of(4) && out_packs.is_aligned() && x_packs.len() == x.len() / 4;
     let (down, across) = (rows.div_ceil(SIDE), columns.div_ceil(SIDE));
     let mut number = team::block();
     while number < down * across {

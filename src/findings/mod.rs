@@ -1,7 +1,7 @@
 //! What each verb found, as words, tables and figures: one file a verb.
 
-pub mod check;
 pub mod bench;
+pub mod check;
 pub mod compare;
 pub mod counters;
 pub mod devices;

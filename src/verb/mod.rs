@@ -3,8 +3,8 @@
 //! To add one: the file, its `mod` line, and its line in [`verbs!`]. The first line of the doc comment of its `Args` is what
 //! `--help` says of it.
 
-pub mod check;
 pub mod bench;
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod devices;

@@ -224,3 +224,25 @@ proptest! {
         prop_assert_eq!(run(false), run(true), "{}", text);
     }
 }
+
+/// Lanes that part right behind a barrier, where linear code goes on without a pause: both sides are vector code from there.
+#[test]
+fn lanes_part_behind_a_barrier() {
+    let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\
+        .reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<6>;\n\
+        ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.u64 %rd3, %rd1, %rd2;\n\
+        setp.ge.u32 %p1, %r1, 5;\n\
+        bar.sync 0;\n\
+        @%p1 bra ELSE;\n\
+        st.global.u32 [%rd3], 1;\n\
+        ret;\n\
+        ELSE: st.global.u32 [%rd3], 2;\n\
+        ret;\n}\n";
+    let rig = Rig::new(1);
+    let out = rig.words(&[0; 32]);
+    let config =
+        LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, cooperative: false, count_memory: false };
+    rig.launch(text, config, &[out]).unwrap();
+    let right: Vec<u32> = (0..32).map(|lane| if lane < 5 { 1 } else { 2 }).collect();
+    assert_eq!(rig.read(out, 32), right);
+}
