@@ -198,6 +198,9 @@ impl Builder<'_> {
                 let decode = ops::find(opcode).ok_or("the opcode is not known")?;
                 match decode(&mut self.decoder, instr)? {
                     Decoded::Lane(exec, args) => self.steps.push(Step { exec, args, guard, at }),
+                    Decoded::Several(all) => {
+                        self.steps.extend(all.into_iter().map(|(exec, args)| Step { exec, args, guard, at }));
+                    }
                     Decoded::Synced { members, exec, args } => {
                         self.synced(guard, members, Step { exec, args, guard: Guard::ALL, at });
                     }

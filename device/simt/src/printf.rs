@@ -14,7 +14,7 @@ pub(crate) fn format(
     let mut rest = format;
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
-        let Some((spec, after)) = Spec::parse(&rest[at + 1..]) else {
+        let Some((mut spec, after)) = Spec::parse(&rest[at + 1..]) else {
             out.push('%');
             rest = &rest[at + 1..];
             continue;
@@ -23,6 +23,14 @@ pub(crate) fn format(
         if spec.conversion == '%' {
             out.push('%');
             continue;
+        }
+        if spec.width_follows {
+            offset = offset.next_multiple_of(4);
+            let width = load(offset, 4).unwrap_or(0) as u32 as i32;
+            offset += 4;
+            count += 1;
+            spec.left |= width < 0;
+            spec.width = (width.unsigned_abs() as usize).min(WIDEST);
         }
         let size = spec.argument_bytes();
         offset = offset.next_multiple_of(size as u64);
@@ -40,8 +48,11 @@ struct Spec {
     left: bool,
     zero: bool,
     plus: bool,
+    space: bool,
     alternate: bool,
     width: usize,
+    /// `*`: an argument says it.
+    width_follows: bool,
     precision: Option<usize>,
     long: bool,
     conversion: char,
@@ -51,7 +62,9 @@ impl Spec {
     fn parse(text: &str) -> Option<(Self, &str)> {
         let flags = text.len() - text.trim_start_matches(['-', '0', '+', ' ', '#']).len();
         let (flags, rest) = text.split_at(flags);
-        let (width, rest) = digits(rest);
+        let width_follows = rest.starts_with('*');
+        // A precision that follows, `.*`, is not among what `vprintf` knows: it prints such a conversion as it is.
+        let (width, rest) = if width_follows { (None, &rest[1..]) } else { digits(rest) };
         let (precision, rest) = match rest.strip_prefix('.') {
             Some(rest) => {
                 let (precision, rest) = digits(rest);
@@ -69,6 +82,8 @@ impl Spec {
             left: flags.contains('-'),
             zero: flags.contains('0') && !flags.contains('-'),
             plus: flags.contains('+'),
+            space: flags.contains(' '),
+            width_follows,
             alternate: flags.contains('#'),
             width: width.unwrap_or(0),
             precision,
@@ -90,22 +105,42 @@ impl Spec {
         let float = f64::from_bits(value);
         let precision = self.precision.unwrap_or(6);
         match self.conversion {
-            'd' | 'i' => format!("{}{signed}", if self.plus && signed >= 0 { "+" } else { "" }),
-            'u' => value.to_string(),
-            'x' => format!("{}{value:x}", if self.alternate { "0x" } else { "" }),
-            'X' => format!("{}{value:X}", if self.alternate { "0X" } else { "" }),
-            'o' => format!("{value:o}"),
+            'd' | 'i' => {
+                let sign = if signed < 0 { "-" } else { self.sign() };
+                format!("{sign}{:0>1$}", signed.unsigned_abs(), self.precision.unwrap_or(1))
+            }
+            'u' => format!("{value:0>0$}", self.precision.unwrap_or(1)),
+            'x' => format!("{}{value:0>1$x}", self.prefix(value, "0x"), self.precision.unwrap_or(1)),
+            'X' => format!("{}{value:0>1$X}", self.prefix(value, "0X"), self.precision.unwrap_or(1)),
+            'o' => format!("{}{value:o}", self.prefix(value, "0")),
             'c' => char::from(value as u8).to_string(),
             's' => {
                 let text = string(value);
                 self.precision.map_or(text.clone(), |limit| text.chars().take(limit).collect())
             }
             'p' => format!("{value:#x}"),
-            'f' | 'F' => signed_float(float, self.plus, format!("{float:.precision$}")),
-            'e' | 'E' => signed_float(float, self.plus, exponent(float, precision)),
-            'g' | 'G' => signed_float(float, self.plus, shortest(float, precision.max(1))),
-            _ => format!("{float:?}"),
+            'f' | 'F' => signed_float(float, self.sign(), format!("{float:.precision$}")),
+            'e' | 'E' => self.cased(signed_float(float, self.sign(), exponent(float, precision))),
+            'g' | 'G' => self.cased(signed_float(float, self.sign(), shortest(float, precision.max(1)))),
+            _ => self.cased(signed_float(float, self.sign(), hexadecimal(float))),
         }
+    }
+
+    /// What stands before a number that is not negative.
+    fn sign(&self) -> &'static str {
+        match (self.plus, self.space) {
+            (true, _) => "+",
+            (false, true) => " ",
+            (false, false) => "",
+        }
+    }
+
+    fn prefix(&self, value: u64, prefix: &'static str) -> &'static str {
+        if self.alternate && value != 0 { prefix } else { "" }
+    }
+
+    fn cased(&self, text: String) -> String {
+        if self.conversion.is_uppercase() { text.to_uppercase() } else { text }
     }
 
     fn pad(&self, text: String) -> String {
@@ -113,7 +148,7 @@ impl Spec {
         if self.left {
             format!("{text:<width$}")
         } else if self.zero && self.conversion != 's' {
-            let sign = text.len() - text.trim_start_matches(['-', '+']).len();
+            let sign = text.len() - text.trim_start_matches(['-', '+', ' ']).len();
             let (sign, digits) = text.split_at(sign);
             format!("{sign}{digits:0>fill$}", fill = width.saturating_sub(sign.len()))
         } else {
@@ -122,16 +157,19 @@ impl Spec {
     }
 }
 
+/// Columns that a conversion fills at most.
+const WIDEST: usize = 512;
+
 fn digits(text: &str) -> (Option<usize>, &str) {
     let end = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let (digits, rest) = text.split_at(end);
     // Nobody means a width of more than a screenful; a huge one would only fill memory.
-    (digits.parse().ok().map(|n: usize| n.min(512)), rest)
+    (digits.parse().ok().map(|n: usize| n.min(WIDEST)), rest)
 }
 
-fn signed_float(value: f64, plus: bool, text: String) -> String {
+fn signed_float(value: f64, sign: &str, text: String) -> String {
     let text = if value.is_nan() { "nan".into() } else { text };
-    if plus && !value.is_sign_negative() { format!("+{text}") } else { text }
+    if value.is_sign_negative() { text } else { format!("{sign}{text}") }
 }
 
 /// C's `%e`: at least two digits of exponent.
@@ -140,6 +178,24 @@ fn exponent(value: f64, precision: usize) -> String {
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };
     let number: i32 = exponent.parse().unwrap_or(0);
     format!("{mantissa}e{}{:02}", if number < 0 { '-' } else { '+' }, number.abs())
+}
+
+/// C's `%a`.
+fn hexadecimal(value: f64) -> String {
+    if !value.is_finite() {
+        return format!("{value}");
+    }
+    let (bits, sign) = (value.to_bits(), if value.is_sign_negative() { "-" } else { "" });
+    let (exponent, mantissa) = ((bits >> 52 & 0x7FF) as i32, bits & ((1 << 52) - 1));
+    let digits = format!("{mantissa:013x}");
+    let digits = digits.trim_end_matches('0');
+    let point = if digits.is_empty() { "" } else { "." };
+    let (whole, exponent) = match (exponent, mantissa) {
+        (0, 0) => (0, 0),
+        (0, _) => (0, -1022),
+        _ => (1, exponent - 1023),
+    };
+    format!("{sign}0x{whole}{point}{digits}p{exponent:+}")
 }
 
 /// C's `%g`: the shorter of the two forms, without trailing zeros.

@@ -4,6 +4,8 @@
 //! cores run other blocks; shared and local memory belong to the core at hand, where an ordinary update does.
 
 mod operation;
+mod quad;
+mod vector;
 
 use gridstride_ptx::{Instr, Space, Type};
 
@@ -16,8 +18,8 @@ use crate::fault::Access;
 use crate::lane::{Args, ExecFn, LANES, Lanes, Step};
 use crate::memory::raw::{Element, Narrow};
 use operation::{
-    Add, And, Brain, BrainPair, Cas, DecWrap, Double, Exch, Half, HalfPair, IncWrap, Max, Min, Operation, Or, Single,
-    Word, Xor,
+    Add, And, Brain, BrainMax, BrainMin, BrainPair, BrainPairMax, BrainPairMin, Cas, DecWrap, Double, Exch, Half,
+    HalfMax, HalfMin, HalfPair, HalfPairMax, HalfPairMin, IncWrap, Max, Min, Operation, Or, Single, Word, Xor,
 };
 
 /// Opcodes of this family.
@@ -75,16 +77,18 @@ fn atomic(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         .ok_or("an operation that is not known")?;
     let plain_subnormals = words.take("noftz");
     let policy = words.cache_hints();
+    let count = words.vector();
     let ty = words.ty()?;
     words.done()?;
     if matches!(space, Some(Space::Const | Space::Param)) {
         return Err("an atomic operation on this space".into());
     }
     let half = matches!(ty, Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2);
-    if plain_subnormals != (half && op == "add") {
+    // Vectors have minima and maxima of halves besides.
+    let halves = if count > 1 { &["add", "min", "max"][..] } else { &["add"] };
+    if plain_subnormals != (half && halves.contains(&op)) {
         return Err("`.noftz`, which `.add` on half precision has, and nothing else".into());
     }
-    let exec = operation(op, ty, returns)?;
     let operands = &instr.operands[..instr.operands.len() - usize::from(policy && !instr.operands.is_empty())];
     let (out, rest) = match operands {
         [out, rest @ ..] if returns => (Some(out), rest),
@@ -95,7 +99,12 @@ fn atomic(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
         ([address, b, c], true) => (address, b, c),
         _ => return Err("another number of operands expected".into()),
     };
-    let (slot, offset, form) = place_target(decoder, address, space, order)?;
+    let place = place_target(decoder, address, space, order)?;
+    if count > 1 {
+        return vector::decode(decoder, &vector::Element { op, ty, place }, out, b, count);
+    }
+    let exec = operation(op, ty, returns)?;
+    let (slot, offset, form) = place;
     let out = match out {
         Some(out) => decoder.dst(out, ty)?,
         None => slot,
@@ -106,7 +115,7 @@ fn atomic(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
 }
 
 fn operation(op: &str, ty: Type, returns: bool) -> Result<ExecFn, Reason> {
-    use Type::{B16, B32, B64, BF16, BF16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
+    use Type::{B16, B32, B64, B128, BF16, BF16x2, F16, F16x2, F32, F64, S32, S64, U32, U64};
     Ok(match (op, ty) {
         ("add", U32 | S32) => update::<Word<u32, Add>>,
         ("add", U64 | S64) => update::<Word<u64, Add>>,
@@ -137,6 +146,16 @@ fn operation(op: &str, ty: Type, returns: bool) -> Result<ExecFn, Reason> {
         ("cas", B16) if returns => update::<Word<u16, Cas>>,
         ("cas", B32) if returns => update::<Word<u32, Cas>>,
         ("cas", B64) if returns => update::<Word<u64, Cas>>,
+        ("exch", B128) if returns => update::<Word<u128, Exch>>,
+        ("cas", B128) if returns => update::<Word<u128, Cas>>,
+        ("min", F16) => update::<HalfMin>,
+        ("max", F16) => update::<HalfMax>,
+        ("min", F16x2) => update::<HalfPairMin>,
+        ("max", F16x2) => update::<HalfPairMax>,
+        ("min", BF16) => update::<BrainMin>,
+        ("max", BF16) => update::<BrainMax>,
+        ("min", BF16x2) => update::<BrainPairMin>,
+        ("max", BF16x2) => update::<BrainPairMax>,
         _ => return Err(format!("`.{op}` with {}", wrong_type(ty))),
     })
 }

@@ -16,6 +16,7 @@ mod float;
 mod half;
 mod int;
 pub(crate) mod linear;
+mod mbarrier;
 pub(crate) mod memory;
 mod modifiers;
 mod mov;
@@ -40,7 +41,7 @@ use crate::lane::{Args, ExecFn, Slot};
 pub(crate) type Reason = String;
 
 /// What an instruction became.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) enum Decoded {
     /// A lane function.
     Lane(ExecFn, Args),
@@ -54,6 +55,8 @@ pub(crate) enum Decoded {
         /// Its arguments.
         args: Args,
     },
+    /// Lane functions that run one after another.
+    Several(Vec<(ExecFn, Args)>),
     /// Nothing to do at run time.
     Nothing,
 }
@@ -72,6 +75,7 @@ const FAMILIES: &[&[(&str, DecodeFn)]] = &[
     fields::OPCODES,
     float::OPCODES,
     int::OPCODES,
+    mbarrier::OPCODES,
     memory::OPCODES,
     mov::OPCODES,
     packed::OPCODES,

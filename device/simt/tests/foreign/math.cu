@@ -1,4 +1,5 @@
-// libdevice's mathematics where no `.approx` instruction is behind it.
+// libdevice's mathematics where no `.approx` instruction is behind it; `atanf`, `asinf` and `erff` are the exceptions.
+// ulps: 1 in columns 5 6 14 of 16 of run 0
 // compile: -arch=sm_75
 // run: singles <<<2,1,1 128,1,1 0>>> in:float:1:512 out:4096
 // run: edges <<<2,1,1 128,1,1 0>>> in:edge:2:512 out:4096

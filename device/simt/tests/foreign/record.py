@@ -135,6 +135,7 @@ class Driver:
         context = ctypes.c_void_p()
         self("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
         self("cuCtxSetCurrent", context)
+        self("cuCtxSetLimit", 0, ctypes.c_size_t(64 << 10))  # the stack: 1 KiB is too little for recursion
 
     def __call__(self, function, *args):
         code = getattr(self.lib, function)(*args)

@@ -101,9 +101,17 @@ op!(Xor fetch_xor for u32, AtomicU32; u64, AtomicU64;: old, b => old ^ b);
 op!(Exch swap for u32, AtomicU32; u64, AtomicU64;: _old, b => b);
 op!(Min fetch_min for u32, AtomicU32; u64, AtomicU64; i32, AtomicI32; i64, AtomicI64;: old, b => old.min(b));
 op!(Max fetch_max for u32, AtomicU32; u64, AtomicU64; i32, AtomicI32; i64, AtomicI64;: old, b => old.max(b));
+impl Operation for Word<u128, Exch> {
+    type T = u128;
+
+    #[inline(always)]
+    fn apply(_: u128, b: u128, _: u128) -> u128 {
+        b
+    }
+}
 op!(IncWrap for u32: old, b, _c => if old >= b { 0 } else { old + 1 });
 op!(DecWrap for u32: old, b, _c => if old == 0 || old > b { b } else { old - 1 });
-op!(Cas for u16 u32 u64: old, b, c => if old == b { c } else { old });
+op!(Cas for u16 u32 u64 u128: old, b, c => if old == b { c } else { old });
 
 /// Defines an addition of floating-point values, each rounded to nearest even.
 macro_rules! float {
@@ -120,21 +128,75 @@ macro_rules! float {
 }
 
 float! {
-    Single u32: old, b => (f32::from_bits(old) + f32::from_bits(b)).to_bits();
     Double u64: old, b => (f64::from_bits(old) + f64::from_bits(b)).to_bits();
     Half u16: old, b => add_half(old, b);
     HalfPair u32: old, b => pair(old, b, add_half);
     Brain u16: old, b => add_brain(old, b);
     BrainPair u32: old, b => pair(old, b, add_brain);
+    HalfMin u16: old, b => lesser(old, b, 0x7C00);
+    HalfMax u16: old, b => greater(old, b, 0x7C00);
+    HalfPairMin u32: old, b => pair(old, b, |a, b| lesser(a, b, 0x7C00));
+    HalfPairMax u32: old, b => pair(old, b, |a, b| greater(a, b, 0x7C00));
+    BrainMin u16: old, b => lesser(old, b, 0x7F80);
+    BrainMax u16: old, b => greater(old, b, 0x7F80);
+    BrainPairMin u32: old, b => pair(old, b, |a, b| lesser(a, b, 0x7F80));
+    BrainPairMax u32: old, b => pair(old, b, |a, b| greater(a, b, 0x7F80));
+}
+
+/// `.add.f32`: in memory that is shared with other blocks, subnormal operands and results become zeros of their sign; in
+/// shared memory they do not (PTX ISA, "atom"; as measured on an H200). NaNs are the one that additions give.
+pub(super) struct Single;
+impl Operation for Single {
+    type T = u32;
+
+    #[inline(always)]
+    fn apply(old: u32, b: u32, _: u32) -> u32 {
+        let sum = f32::from_bits(old) + f32::from_bits(b);
+        if sum.is_nan() { 0x7FFF_FFFF } else { sum.to_bits() }
+    }
+
+    #[inline(always)]
+    unsafe fn update(at: u64, b: u32, c: u32) -> u32 {
+        let add = |old| flushed(Self::apply(flushed(old), flushed(b), c));
+        // SAFETY: by the caller.
+        unsafe { u32::update(at, add) }
+    }
+}
+
+fn flushed(bits: u32) -> u32 {
+    if bits & 0x7F80_0000 == 0 { bits & 0x8000_0000 } else { bits }
 }
 
 // The sum of two half-precision values is exact, or rounded once too often in a place that does not matter, in f32.
 fn add_half(a: u16, b: u16) -> u16 {
-    f16::from_f32(f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32()).to_bits()
+    let sum = f16::from_bits(a).to_f32() + f16::from_bits(b).to_f32();
+    if sum.is_nan() { 0x7FFF } else { f16::from_f32(sum).to_bits() }
 }
 
 fn add_brain(a: u16, b: u16) -> u16 {
-    bf16::from_f32(bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32()).to_bits()
+    let sum = bf16::from_bits(a).to_f32() + bf16::from_bits(b).to_f32();
+    if sum.is_nan() { 0x7FFF } else { bf16::from_f32(sum).to_bits() }
+}
+
+/// The lesser of two 16-bit floats whose infinity has these bits; the other one of a NaN; -0 is less than 0.
+fn lesser(a: u16, b: u16, infinity: u16) -> u16 {
+    choose(a, b, infinity, |a, b| a < b)
+}
+
+fn greater(a: u16, b: u16, infinity: u16) -> u16 {
+    choose(a, b, infinity, |a, b| a > b)
+}
+
+fn choose(a: u16, b: u16, infinity: u16, first: impl Fn(i32, i32) -> bool) -> u16 {
+    // Numbers whose order is that of the floats.
+    let order = |bits: u16| if bits & 0x8000 != 0 { !i32::from(bits & 0x7FFF) } else { i32::from(bits) };
+    match (a & 0x7FFF > infinity, b & 0x7FFF > infinity) {
+        (true, true) => 0x7FFF,
+        (true, false) => b,
+        (false, true) => a,
+        _ if first(order(a), order(b)) => a,
+        _ => b,
+    }
 }
 
 fn pair(a: u32, b: u32, add: impl Fn(u16, u16) -> u16) -> u32 {

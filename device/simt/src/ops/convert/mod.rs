@@ -6,6 +6,7 @@
 mod any;
 mod fast;
 mod pack;
+mod small;
 
 use gridstride_ptx::{Instr, Operand, Type};
 
@@ -87,6 +88,9 @@ fn cvt(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     let mut words = Modifiers::of(instr);
     if words.take("pack") {
         return pack::integers(decoder, instr, words);
+    }
+    if small::concerns(instr) {
+        return small::decode(decoder, instr);
     }
     let rounding = words.take_map(rounding).unwrap_or(Rounding::None);
     let (ftz, sat, relu) = (words.take("ftz"), words.take("sat"), words.take("relu"));
