@@ -101,9 +101,13 @@ impl Touch {
         let size = accessing.size;
         let asked = |mask: u32| u64::from(mask.count_ones()) * size;
         if self.global != 0 {
+            let sectors = match accessing.access {
+                Access::Atomic => sectors::atomic_sectors(&self.at, self.global),
+                Access::Read | Access::Write => sectors::sectors(&self.at, self.global, size),
+            };
             let traffic = Traffic {
                 requests: 1,
-                sectors: sectors::sectors(&self.at, self.global, size),
+                sectors,
                 lines: sectors::lines(&self.at, self.global, size),
                 bytes: asked(self.global),
             };
@@ -117,7 +121,10 @@ impl Touch {
             } += traffic;
         }
         if self.shared != 0 {
-            let conflicts = sectors::conflicts(&self.at, self.shared, size);
+            let conflicts = match accessing.access {
+                Access::Atomic => sectors::atomic_conflicts(&self.at, self.shared, size),
+                Access::Read | Access::Write => sectors::conflicts(&self.at, self.shared, size),
+            };
             counters.shared_requests += 1;
             counters.bank_conflicts += conflicts;
             let banks = match accessing.access {

@@ -6,12 +6,41 @@
 //! - Shared memory has 32 banks of 4 bytes. Accesses of up to 4 bytes a lane take all lanes at once, of 8 bytes half a warp
 //!   at a time, of 16 bytes a quarter. Each of these groups takes as many passes as its worst bank has different words
 //!   (the same word is read once for all); passes beyond one a group are *bank conflicts*.
+//! - Atomic operations serve the lanes at one address one after the other: in global memory each of them is a sector of its
+//!   own, in shared memory a pass of its own. Seen on an H200, see `tests/profiler`.
 
 use crate::lane::LANES;
 
 /// Different 32-byte sectors that the active lanes touch.
 pub(crate) fn sectors(at: &[u64; LANES], mask: u32, size: u64) -> u64 {
     pieces::<32>(at, mask, size)
+}
+
+/// Sectors of an atomic operation: each is touched as often as its most wanted address has lanes.
+pub(crate) fn atomic_sectors(at: &[u64; LANES], mask: u32) -> u64 {
+    let mut seen: Vec<(u64, u64)> = Vec::new();
+    for lane in active(mask) {
+        match seen.iter_mut().find(|(address, _)| *address == at[lane]) {
+            Some((_, lanes)) => *lanes += 1,
+            None => seen.push((at[lane], 1)),
+        }
+    }
+    seen.sort_unstable();
+    let sectors = seen.chunk_by(|a, b| a.0 / 32 == b.0 / 32);
+    sectors.filter_map(|sector| sector.iter().map(|(_, lanes)| *lanes).max()).sum()
+}
+
+/// Passes beyond one of an atomic operation on shared memory: its worst bank serves a lane at a time.
+pub(crate) fn atomic_conflicts(at: &[u64; LANES], mask: u32, size: u64) -> u64 {
+    let group = LANES / size.div_ceil(4) as usize;
+    let passes = |first: usize| {
+        let mut banks = [0u64; 32];
+        for lane in (first..first + group).filter(|lane| mask >> lane & 1 != 0) {
+            banks[(at[lane] / 4 % 32) as usize] += 1;
+        }
+        banks.into_iter().max().unwrap_or(0).saturating_sub(1)
+    };
+    (0..LANES).step_by(group).map(passes).sum()
 }
 
 /// Different 128-byte lines that the active lanes touch.

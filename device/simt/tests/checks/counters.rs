@@ -84,7 +84,7 @@ fn traffic_is_split_by_what_it_does() {
     let traffic = |requests, sectors, lines, bytes| Traffic { requests, sectors, lines, bytes };
     assert_eq!(counters.global_loads, traffic(4, 16, 4, 512));
     assert_eq!(counters.global_stores, traffic(8, 16 + 128, 4 + 128, 1024));
-    assert_eq!(counters.global_atomics, traffic(4, 4, 4, 512));
+    assert_eq!(counters.global_atomics, traffic(4, 32, 4, 512));
     assert_eq!(counters.atomic_conflicts, 4 * 28);
     assert_eq!(counters.atomics, 128);
     let all = [counters.global_loads, counters.global_stores, counters.global_atomics];

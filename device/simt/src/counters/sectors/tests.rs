@@ -51,6 +51,15 @@ fn conflicts_of_well_known_strides() {
     assert_eq!(conflicts(&strided(16), u32::MAX, 16), 0);
 }
 
+#[test]
+fn atomics_serve_lanes_at_one_address_one_by_one() {
+    let every = |lanes: u64| std::array::from_fn(|lane| 4096 + 4 * (lane as u64 / lanes));
+    assert_eq!([1, 2, 4, 32].map(|lanes| atomic_sectors(&every(lanes), u32::MAX)), [4, 4, 4, 32]);
+    assert_eq!(atomic_sectors(&strided(32), u32::MAX), 32);
+    assert_eq!([1, 2, 32].map(|lanes| atomic_conflicts(&every(lanes), u32::MAX, 4)), [0, 1, 31]);
+    assert_eq!(atomic_conflicts(&strided(128), 0xFFFF, 4), 15);
+}
+
 proptest! {
     #[test]
     fn any_access_counts_as_the_models_say(
