@@ -120,7 +120,10 @@ fn a_kernel_of_a_library_writes_registered_memory() {
     let api = api();
     let (mut library, mut kernel, mut function) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
     let none: Handle = ptr::null_mut();
-    assert_eq!(api.load_library(&mut library, INDEX.as_ptr(), none.cast(), none.cast(), 0, none.cast(), none.cast(), 0), 0);
+    assert_eq!(
+        api.load_library(&mut library, INDEX.as_ptr(), none.cast(), none.cast(), 0, none.cast(), none.cast(), 0),
+        0
+    );
     assert_eq!(api.library_kernel(&mut kernel, library, c"index".as_ptr()), 0);
     assert_eq!(api.library_kernel(&mut kernel, library, c"other".as_ptr()), 500);
     assert_eq!(api.library_kernel(&mut kernel, library, c"index".as_ptr()), 0);
