@@ -21,6 +21,7 @@ macro_rules! functions {
         impl Api {
             $(
                 #[track_caller]
+                #[allow(clippy::too_many_arguments, reason = "the Driver API's")]
                 fn $name(&self, $($arg: $ty),*) -> i32 {
                     // SAFETY: the function has this type in cuda.h, and the tests pass what it asks for.
                     unsafe {
@@ -58,6 +59,15 @@ functions! {
     register as b"cuMemHostRegister_v2\0" (memory: Handle, size: usize, flags: u32);
     unregister as b"cuMemHostUnregister\0" (memory: Handle);
     graph as b"cuGraphAddMemcpyNode\0" ();
+    device_count as b"cuDeviceGetCount\0" (count: *mut i32);
+    retain as b"cuDevicePrimaryCtxRetain\0" (context: *mut Handle, device: i32);
+    set_current as b"cuCtxSetCurrent\0" (context: Handle);
+    current_device as b"cuCtxGetDevice\0" (device: *mut i32);
+    enable_peer as b"cuCtxEnablePeerAccess\0" (context: Handle, flags: u32);
+    alloc as b"cuMemAlloc_v2\0" (address: *mut u64, size: usize);
+    fill as b"cuMemsetD8_v2\0" (address: u64, value: u8, count: usize);
+    copy_peer as b"cuMemcpyPeer\0" (to: u64, to_context: Handle, from: u64, from_context: Handle, size: usize);
+    read as b"cuMemcpyDtoH_v2\0" (to: Handle, from: u64, size: usize);
 }
 
 #[repr(C)]
@@ -199,4 +209,44 @@ fn what_is_not_supported_says_so() {
     assert_eq!(api.error_name(api.graph(), &mut name), 0);
     // SAFETY: a static text.
     assert_eq!(unsafe { CStr::from_ptr(name) }, c"CUDA_ERROR_NOT_SUPPORTED");
+}
+
+#[test]
+fn several_devices() {
+    const CASE: &str = "GRIDSTRIDE_TEST_CASE";
+    if std::env::var_os(CASE).is_none() {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "several_devices", "--nocapture"])
+            .env(CASE, "devices")
+            .env("GRIDSTRIDE_DEVICES", "3")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+        return;
+    }
+    let api = api();
+    let mut count = 0;
+    assert_eq!(api.device_count(&mut count), 0);
+    assert_eq!(count, 3);
+    let (mut contexts, mut device) = ([ptr::null_mut(); 3], 9);
+    for (index, context) in contexts.iter_mut().enumerate() {
+        assert_eq!(api.retain(context, index as i32), 0);
+        assert_eq!(api.set_current(*context), 0);
+        assert_eq!(api.current_device(&mut device), 0);
+        assert_eq!(device, index as i32);
+    }
+    assert_eq!(api.retain(&mut contexts[0], 3), 101);
+    assert_ne!(contexts[0], contexts[1]);
+    // One device is no other's peer, and copies between them work.
+    assert_eq!(api.enable_peer(contexts[0], 0), 217);
+    assert_eq!(api.enable_peer(contexts[2], 0), 101);
+    let (mut from, mut to, mut back) = (0, 0, [0_u8; 8]);
+    assert_eq!(api.alloc(&mut to, 8), 0);
+    assert_eq!(api.set_current(contexts[0]), 0);
+    assert_eq!(api.alloc(&mut from, 8), 0);
+    assert_eq!(api.fill(from, 7, 8), 0);
+    assert_eq!(api.copy_peer(to, contexts[2], from, contexts[0], 8), 0);
+    assert_eq!(api.read(back.as_mut_ptr().cast(), to, 8), 0);
+    assert_eq!(back, [7; 8]);
 }

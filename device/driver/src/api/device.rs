@@ -44,8 +44,7 @@ fn get(device: Out<CUdevice>, ordinal: i32) -> Result {
 }
 
 fn count(count: Out<i32>) -> Result {
-    cpu::cpu()?;
-    count.set(cpu::DEVICES)
+    count.set(cpu::cpu()?.devices())
 }
 
 fn name(name: Out<c_char>, length: i32, device: CUdevice) -> Result {

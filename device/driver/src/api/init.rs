@@ -22,8 +22,7 @@ fn init(flags: u32) -> Result {
     if flags != 0 {
         return fail(CUresult::INVALID_VALUE);
     }
-    cpu::initialise();
-    Ok(())
+    cpu::initialise()
 }
 
 fn driver_version(version: Out<i32>) -> Result {

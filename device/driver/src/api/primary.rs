@@ -30,18 +30,18 @@ fn retain(context: Out<CUcontext>, device: CUdevice) -> Result {
 }
 
 fn release(device: CUdevice) -> Result {
-    check_device(device)?.release_primary()
+    check_device(device)?.release_primary(device)
 }
 
 fn reset(device: CUdevice) -> Result {
-    check_device(device)?.reset_primary();
+    check_device(device)?.reset_primary(device);
     Ok(())
 }
 
 fn set_flags(device: CUdevice, flags: u32) -> Result {
     let cpu = check_device(device)?;
     check_flags(flags)?;
-    let mut primary = cpu.primary();
+    let mut primary = cpu.primary(device);
     primary.flags = flags;
     if let Some(context) = cpu.active_primary(&primary) {
         context.flags.store(flags, Ordering::Relaxed);
@@ -52,7 +52,7 @@ fn set_flags(device: CUdevice, flags: u32) -> Result {
 fn state(device: CUdevice, flags: Out<u32>, active: Out<i32>) -> Result {
     let cpu = check_device(device)?;
     active.wanted()?;
-    let primary = cpu.primary();
+    let primary = cpu.primary(device);
     flags.set(primary.flags)?;
     active.set(i32::from(cpu.active_primary(&primary).is_some()))
 }

@@ -1,4 +1,4 @@
-//! The CPU device as the Driver API shows it: one device, its contexts, and all that hangs on them.
+//! The CPU device as the Driver API shows it: devices, their contexts, and all that hangs on them.
 
 pub(crate) mod allocations;
 pub(crate) mod checking;
@@ -14,6 +14,7 @@ pub(crate) mod module;
 pub(crate) mod pool;
 pub(crate) mod stream;
 
+use std::ffi::OsStr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gridstride_simt::{Device, Memory};
@@ -36,8 +37,6 @@ pub(crate) const NEWEST_PTX: (u32, u32) = (9, 5);
 /// What clients compile for. The CPU device runs PTX for newer architectures too, but compilers for those use instructions
 /// (of tensor memory, of clusters) that it does not have.
 pub(crate) const COMPUTE_CAPABILITY: (i32, i32) = (9, 0);
-/// One device for now; ordinals are checked against this in one place ([`check_device`]).
-pub(crate) const DEVICES: CUdevice = 1;
 
 /// All state of the CPU device.
 #[derive(Debug)]
@@ -54,10 +53,11 @@ pub(crate) struct Cpu {
     pub(crate) kernels: Table<Kernel>,
     pub(crate) pools: Pools,
     pub(crate) allocations: Allocations,
-    primary: Mutex<Primary>,
+    /// One for each device. The devices are alike, and share cores and memory.
+    primaries: Vec<Mutex<Primary>>,
 }
 
-/// The device's primary context.
+/// A device's primary context.
 #[derive(Debug, Default)]
 pub(crate) struct Primary {
     /// The handle, from the first retain on; it stays the same from then on.
@@ -74,7 +74,8 @@ pub(crate) fn cpu() -> Result<&'static Cpu> {
 }
 
 /// `cuInit`
-pub(crate) fn initialise() {
+pub(crate) fn initialise() -> Result {
+    let devices = devices(std::env::var_os("GRIDSTRIDE_DEVICES").as_deref())?;
     CPU.get_or_init(|| {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let memory = Arc::new(Memory::new(host_memory()));
@@ -91,17 +92,30 @@ pub(crate) fn initialise() {
             kernels: Table::new(0x80),
             pools: Pools::default(),
             allocations: Allocations::default(),
-            primary: Mutex::default(),
+            primaries: (0..devices).map(|_| Mutex::default()).collect(),
         };
         checking::begin(&cpu);
         cpu
     });
+    Ok(())
+}
+
+/// How many devices `GRIDSTRIDE_DEVICES` asks for.
+fn devices(variable: Option<&OsStr>) -> Result<u32> {
+    let Some(variable) = variable else {
+        return Ok(1);
+    };
+    match variable.to_str().and_then(|text| text.trim().parse().ok()) {
+        Some(devices @ 1..=64) => Ok(devices),
+        _ => Err(CUresult::INVALID_VALUE
+            .because(format!("GRIDSTRIDE_DEVICES is `{}`: it takes a number from 1 to 64", variable.display()))),
+    }
 }
 
 /// `INVALID_DEVICE` unless there is such a device.
 pub(crate) fn check_device(device: CUdevice) -> Result<&'static Cpu> {
     let cpu = cpu()?;
-    if (0..DEVICES).contains(&device) { Ok(cpu) } else { fail(CUresult::INVALID_DEVICE) }
+    if (0..cpu.devices()).contains(&device) { Ok(cpu) } else { fail(CUresult::INVALID_DEVICE) }
 }
 
 impl Cpu {
@@ -112,7 +126,7 @@ impl Cpu {
 
     /// Makes the primary context active, if it is not, and counts one more user of it.
     pub(crate) fn retain_primary(&self, device: CUdevice) -> Arc<Context> {
-        let mut primary = self.primary();
+        let mut primary = self.primary(device);
         primary.retained += 1;
         let flags = primary.flags;
         let Some(handle) = primary.handle else {
@@ -127,9 +141,14 @@ impl Cpu {
         })
     }
 
+    /// How many devices there are.
+    pub(crate) fn devices(&self) -> CUdevice {
+        self.primaries.len() as CUdevice
+    }
+
     /// Counts one user less; the last one ends the context.
-    pub(crate) fn release_primary(&self) -> Result {
-        let mut primary = self.primary();
+    pub(crate) fn release_primary(&self, device: CUdevice) -> Result {
+        let mut primary = self.primary(device);
         if primary.retained == 0 {
             return Err(CUresult::INVALID_CONTEXT.because("the primary context is not retained"));
         }
@@ -142,8 +161,8 @@ impl Cpu {
     }
 
     /// Ends the primary context whoever uses it; the count of users stays, as on a GPU.
-    pub(crate) fn reset_primary(&self) {
-        let primary = self.primary();
+    pub(crate) fn reset_primary(&self, device: CUdevice) {
+        let primary = self.primary(device);
         if let Some(context) = primary.handle.and_then(|handle| self.contexts.vacate(handle)) {
             self.clear(&context);
         }
@@ -154,8 +173,9 @@ impl Cpu {
         self.contexts.get(primary.handle?).live()
     }
 
-    pub(crate) fn primary(&self) -> MutexGuard<'_, Primary> {
-        self.primary.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What is known of the primary context of a device that exists ([`check_device`]).
+    pub(crate) fn primary(&self, device: CUdevice) -> MutexGuard<'_, Primary> {
+        self.primaries[device as usize].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends a context that has been taken out of the table: waits for its work, frees what it owns.
@@ -185,4 +205,17 @@ fn host_memory() -> u64 {
     let allowed = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse().ok());
     let total = total.map_or(fallback, |kibibytes| kibibytes << 10).min(allowed.unwrap_or(u64::MAX));
     (total / 4 * 3) & !0xfff
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_variable_says_how_many_devices_there_are() {
+        let of = |text| devices(Some(OsStr::new(text))).map_err(|error| error.code);
+        assert_eq!(devices(None).unwrap(), 1);
+        assert_eq!(of("4"), Ok(4));
+        assert_eq!([of("0"), of("65"), of("many"), of("")], [Err(CUresult::INVALID_VALUE); 4]);
+    }
 }
