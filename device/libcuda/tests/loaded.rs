@@ -211,18 +211,72 @@ fn what_is_not_supported_says_so() {
     assert_eq!(unsafe { CStr::from_ptr(name) }, c"CUDA_ERROR_NOT_SUPPORTED");
 }
 
+/// Runs a test in a process of its own, with that many devices. `None`: this is that process.
+fn in_process(name: &str, devices: &str) -> Option<String> {
+    const CASE: &str = "GRIDSTRIDE_TEST_CASE";
+    if std::env::var_os(CASE).is_some() {
+        return None;
+    }
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .env(CASE, name)
+        .env("GRIDSTRIDE_DEVICES", devices)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    Some(text)
+}
+
+#[test]
+fn what_a_kernel_prints_is_not_lost_for_want_of_a_line_end() {
+    if let Some(text) = in_process("what_a_kernel_prints_is_not_lost_for_want_of_a_line_end", "1") {
+        assert!(text.contains("printed 7!"), "{text}");
+        return;
+    }
+    let api = api();
+    let text = c"
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+.global .align 1 .b8 format[12] = {112, 114, 105, 110, 116, 101, 100, 32, 37, 100, 33, 0};
+.visible .entry say()
+{
+    .local .align 8 .b8 arguments[8];
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<5>;
+    mov.u32 %r1, 7;
+    mov.u64 %rd1, arguments;
+    st.local.u32 [%rd1], %r1;
+    cvta.local.u64 %rd2, %rd1;
+    mov.u64 %rd3, format;
+    cvta.global.u64 %rd4, %rd3;
+    {
+        .param .b64 a;
+        st.param.b64 [a], %rd4;
+        .param .b64 b;
+        st.param.b64 [b], %rd2;
+        .param .b32 r;
+        call.uni (r), vprintf, (a, b);
+        ld.param.b32 %r2, [r];
+    }
+    ret;
+}
+";
+    let (mut library, mut kernel, none): (Handle, Handle, Handle) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
+    assert_eq!(
+        api.load_library(&mut library, text.as_ptr(), none.cast(), none.cast(), 0, none.cast(), none.cast(), 0),
+        0
+    );
+    assert_eq!(api.library_kernel(&mut kernel, library, c"say".as_ptr()), 0);
+    assert_eq!(api.launch_ex(&Config::new(1, 1), kernel, none.cast(), none.cast()), 0);
+    assert_eq!(api.synchronize(), 0);
+}
+
 #[test]
 fn several_devices() {
-    const CASE: &str = "GRIDSTRIDE_TEST_CASE";
-    if std::env::var_os(CASE).is_none() {
-        let output = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "several_devices", "--nocapture"])
-            .env(CASE, "devices")
-            .env("GRIDSTRIDE_DEVICES", "3")
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && text.contains("1 passed"), "{text}");
+    if in_process("several_devices", "3").is_some() {
         return;
     }
     let api = api();

@@ -309,7 +309,9 @@ impl Launch {
             use std::io::Write;
             let text: String = printed.into_iter().map(|(_, text)| text).collect();
             // Nobody reads it: then there is nobody to tell.
-            let _ = std::io::stdout().lock().write_all(text.as_bytes());
+            let mut stdout = std::io::stdout().lock();
+            // In a shared library nobody flushes at the end what has no line end.
+            let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         }
         if let Some(panic) = result.panic.take() {
             drop(result);
