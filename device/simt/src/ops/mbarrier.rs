@@ -239,6 +239,32 @@ fn mbarrier(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason>
     Ok(Decoded::Lane(exec, Args::of(&slots, number << 32 | i64::from(offset.cast_unsigned()))))
 }
 
+/// `cp.async.mbarrier.arrive{.noinc}.shared.b64 [a]`: arrives when the copies before it are done, which they are. Without
+/// `.noinc` one more arrival is expected first, and so nothing is left to do.
+pub(super) fn copies_arrive(
+    decoder: &mut Decoder<'_>,
+    instr: &Instr,
+    mut words: Modifiers<'_>,
+) -> Result<Decoded, Reason> {
+    if !words.take("arrive") {
+        return Err("`.arrive` expected".into());
+    }
+    let counts = words.take("noinc");
+    let space = words.space();
+    words.take("b64");
+    words.done()?;
+    let [address] = decoder.operands(instr)?;
+    let (slot, offset, form) = place_target(decoder, address, space, Order::Relaxed)?;
+    if !counts {
+        return Ok(Decoded::Nothing);
+    }
+    let offset = i32::try_from(offset).map_err(|_| "an offset beyond shared memory")?;
+    let one = decoder.constant(1, Type::U32);
+    let slots = [slot, slot, one, slot, slot, form.slot()];
+    let number = ACTIONS.iter().position(|known| *known == Action::Arrive).expect("all are listed") as i64;
+    Ok(Decoded::Lane(exec, Args::of(&slots, number << 32 | i64::from(offset.cast_unsigned()))))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -71,6 +71,9 @@ pub(super) fn decode(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded
         words.done()?;
         return Ok(Decoded::Nothing);
     }
+    if words.take("mbarrier") {
+        return crate::ops::mbarrier::copies_arrive(decoder, instr, words);
+    }
     let policy = words.cache_hints();
     // Destination first.
     let spaces = [words.space(), words.space()];

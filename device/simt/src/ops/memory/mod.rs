@@ -40,6 +40,9 @@ pub(super) const OPCODES: &[(&str, DecodeFn)] = &[
     ("prefetchu", hint),
     ("discard", hint),
     ("applypriority", hint),
+    ("createpolicy", policy),
+    ("griddepcontrol", nothing),
+    ("pmevent", nothing),
 ];
 
 /// Defines `fn NAME::<…>(level) -> ExecFn` that picks the copy of `BODY::<…, unit>` made for `level`, where the unit is the
@@ -188,6 +191,18 @@ fn hint(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
     words.done()?;
     let address = instr.operands.first().ok_or("an address expected")?;
     target(decoder, address, space)?;
+    Ok(Decoded::Nothing)
+}
+
+/// `createpolicy`: a policy for caches, which are not here; the loads and stores that name it do not look at it.
+fn policy(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
+    let out = instr.operands.first().ok_or("a destination expected")?;
+    let slots = [decoder.dst(out, Type::B64)?, decoder.constant(0, Type::B64)];
+    Ok(Decoded::Lane(super::mov::copy(Type::B64, decoder.level())?, Args::of(&slots, 0)))
+}
+
+/// What has no effect here: launches begin when the ones before them have ended, and nobody counts events.
+fn nothing(_: &mut Decoder<'_>, _: &Instr) -> Result<Decoded, Reason> {
     Ok(Decoded::Nothing)
 }
 
