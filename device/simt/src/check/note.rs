@@ -63,6 +63,8 @@ pub(crate) struct Accessing {
     pub(crate) strength: Strength,
     pub(crate) acquires: bool,
     pub(crate) releases: bool,
+    /// An atomic operation that gives, and gets nothing: an arrival at an `mbarrier`.
+    pub(crate) arrives: bool,
     /// What is stored, an element each.
     pub(crate) values: Vec<(Slot, Width)>,
 }
@@ -131,6 +133,7 @@ fn note(decoder: &mut Decoder<'_>, instr: &Instr, places: &[Addressed]) -> Note 
         ("atom" | "red", [place, ..]) => {
             note.access = Some(Box::new(accessing(instr, *place, Access::Atomic, Strength::Device)));
         }
+        ("mbarrier", [place, ..]) => note.access = Some(Box::new(mbarrier(instr, *place))),
         ("cp", [to, from, ..]) => {
             let size = match instr.operands.get(2) {
                 Some(Operand::Int(size)) => size.cast_unsigned(),
@@ -191,7 +194,31 @@ fn accessing(instr: &Instr, place: Addressed, access: Access, plain: Strength) -
         strength,
         acquires: has(&["acquire", "acq_rel"]),
         releases: has(&["release", "acq_rel"]),
+        arrives: false,
         values: Vec::new(),
+    }
+}
+
+/// Arrivals release, waits acquire; both within the block unless they say otherwise.
+fn mbarrier(instr: &Instr, place: Addressed) -> Accessing {
+    let has = |word: &str| instr.modifiers.iter().any(|modifier| &**modifier == word);
+    let strength = if has("cluster") { Strength::Device } else { Strength::Block };
+    let waits = has("test_wait") || has("try_wait");
+    let (access, strength) = match (has("init") || has("inval"), waits) {
+        (true, _) => (Access::Write, Strength::Weak),
+        (false, true) => (Access::Read, strength),
+        (false, false) => (Access::Atomic, strength),
+    };
+    let (acquires, releases) = (waits && !has("relaxed"), access == Access::Atomic && !has("relaxed"));
+    let arrives = access == Access::Atomic;
+    Accessing {
+        strength,
+        acquires,
+        releases,
+        arrives,
+        size: 8,
+        element: 8,
+        ..accessing(instr, place, access, strength)
     }
 }
 

@@ -23,6 +23,7 @@ impl<'l> Engine<'l> {
         let mut local_written = std::mem::take(&mut warp.local_written);
         let mut scene = Scene {
             function: 0,
+            at: u32::MAX,
             block: self.block.flat,
             first_thread: warp.first_thread,
             watch: &mut watch,
@@ -72,7 +73,7 @@ impl<'l> Engine<'l> {
             for &(class, times) in notes.classes(at) {
                 lanes.counters.classes.add(class, u64::from(times), mask.count_ones());
             }
-            scene.function = code.function as u32;
+            (scene.function, scene.at) = (code.function as u32, u32::MAX);
             let ran = block.steps.iter().try_for_each(|step| {
                 // SAFETY: the steps and the notes are of this function, `frame` is a frame of it.
                 unsafe { step_observed(observer, scene, &mut lanes, mask, notes, step) }
@@ -130,6 +131,14 @@ unsafe fn step_observed(
     step: &Step,
 ) -> Result<(), (Box<LaneFault>, u32)> {
     let note = notes.of(step.at);
+    if std::mem::replace(&mut scene.at, step.at) == step.at {
+        // Another step of the same instruction, which has been looked at as a whole.
+        // SAFETY: by the caller.
+        return unsafe {
+            lanes.mask = step.guard.lanes(lanes.frame, mask);
+            if lanes.mask == 0 { Ok(()) } else { (step.exec)(lanes, &step.args).map_err(|fault| (fault, step.at)) }
+        };
+    }
     // SAFETY: by the caller.
     let active = unsafe { step.guard.lanes(lanes.frame, mask) };
     if active == 0 {

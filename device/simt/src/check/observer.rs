@@ -53,6 +53,8 @@ type Spot = (u64, u32);
 /// Where a warp is when it is looked at.
 pub(crate) struct Scene<'a> {
     pub(crate) function: u32,
+    /// The instruction that ran last, or a number that none has.
+    pub(crate) at: u32,
     pub(crate) block: u64,
     pub(crate) first_thread: u32,
     pub(crate) watch: &'a mut BlockWatch,

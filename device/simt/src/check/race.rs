@@ -9,6 +9,7 @@
 //! - An *acquire* is a strong read that finds something there and is `.acquire` itself, or has a fence of its thread behind
 //!   it (from there on), or is part of an atomic read-modify-write. The last is more than the model promises, and what
 //!   CUDA programs have relied on since `threadFenceReduction`.
+//! - An arrival at an `mbarrier` is a release that gets nothing, a wait for it an acquire.
 //! - Fences and accesses for the block (`.cta`) order nothing between blocks.
 //! - Strong accesses to the same place do not race with each other, if the scope of each includes the other.
 
@@ -212,6 +213,7 @@ fn order(
         return;
     }
     if accessing.access != Access::Write
+        && !accessing.arrives
         && let Some(place) = places.get(&address)
     {
         let now = accessing.acquires || accessing.access == Access::Atomic;

@@ -32,7 +32,7 @@ pub enum Class {
     Atomic,
     /// Branches, calls, returns and exits.
     Control,
-    /// Barriers of the block.
+    /// Barriers of the block, `mbarrier` included.
     Barrier,
     /// Operations between the lanes of a warp: `shfl`, `vote`, `match`, `redux`, `activemask`, `bar.warp.sync`.
     Warp,
@@ -102,6 +102,7 @@ impl Class {
             "cp" if has("shared") || has("global") => Self::Global,
             "bra" | "brx" | "ret" | "exit" | "call" | "trap" | "brkpt" | "nanosleep" => Self::Control,
             "bar" | "barrier" if !has("warp") => Self::Barrier,
+            "mbarrier" => Self::Barrier,
             "bar" | "barrier" | "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => Self::Warp,
             "cvt" => Self::Conversion,
             "mov" | "selp" | "cvta" => Self::Move,

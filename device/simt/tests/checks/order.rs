@@ -207,3 +207,39 @@ fn a_producer_and_its_consumer_meet_at_two_named_barriers() {
     let broken = text("bar.sync 1, 64;", "bar.sync 1, 64;", "", "");
     assert!(!findings(&rig, &broken, shape(1, 64), &[out]).is_empty());
 }
+
+#[test]
+fn a_barrier_object_orders_those_who_arrive_before_those_who_wait() {
+    let rig = checking();
+    let out = rig.words(&[0; 64]);
+    let text = |wait: &str| {
+        with_functions(
+            ".shared .align 8 .b8 phase[8];\n .shared .align 4 .b8 tile[256];",
+            &format!(
+                "mov.u32 %r10, tile;
+                 shl.b32 %r5, %r1, 2;
+                 add.u32 %r6, %r10, %r5;
+                 setp.eq.u32 %p1, %r1, 0;
+                 @%p1 mbarrier.init.shared.b64 [phase], 64;
+                 bar.sync 0;
+                 st.shared.u32 [%r6], %r1;
+                 mbarrier.arrive.shared.b64 %d5, [phase];
+                 {wait}
+                 xor.b32 %r7, %r5, 128;
+                 add.u32 %r7, %r10, %r7;
+                 ld.shared.u32 %r8, [%r7];
+                 st.global.u32 [%d0], %r8;
+                 ret;"
+            ),
+        )
+        .replace(".target sm_70", ".target sm_80")
+    };
+    let wait = "again: mbarrier.test_wait.shared.b64 %p2, [phase], %d5;\n @!%p2 bra again;";
+    clean(&findings(&rig, &text(wait), shape(1, 64), &[out]));
+    assert_eq!(rig.read(out, 64)[..2], [32, 33]);
+    assert!(
+        findings(&rig, &text(""), shape(1, 64), &[out])
+            .iter()
+            .any(|found| found.to_string().starts_with("race in shared"))
+    );
+}
