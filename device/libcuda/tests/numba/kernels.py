@@ -143,6 +143,21 @@ def fibonacci(out):
     out[cuda.grid(1)] = a
 
 
+@cuda.jit
+def multiply_add(a, b, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] * b[i] + a[i]
+
+
+def test_half_precision():
+    """Numba links what it compiles with a second PTX text for these."""
+    a, b = RANDOM.normal(size=(2, 100)).astype(np.float16)
+    out = np.zeros(100, np.float16)
+    multiply_add[1, 128](a, b, out)
+    assert np.allclose(out, a.astype(np.float32) * b + a, rtol=2e-3, atol=1e-3)
+
+
 def test_grid_stride():
     for n in (0, 1, 31, 1000, 10_007):
         a, b = RANDOM.random((2, n), dtype=np.float32)
