@@ -1,6 +1,6 @@
 //! The linker. On the CPU device it makes one PTX text of those that it is given; what it gives is loaded like any module.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -45,6 +45,11 @@ driver_functions! {
 
 /// `CU_JIT_INPUT_PTX`
 const PTX: CEnum = 1;
+/// `CU_JIT_INPUT_LIBRARY`
+const LIBRARY: CEnum = 4;
+
+/// Stands for NVIDIA's device runtime library, which is machine code.
+const DEVICE_RUNTIME: &[u8] = include_bytes!("device_runtime.ptx");
 
 fn create(count: u32, options: Out<CEnum>, values: Out<*mut c_void>, state: Out<CUlinkState>) -> Result {
     state.wanted()?;
@@ -67,14 +72,15 @@ fn add_data(
     kind: CEnum,
     data: Out<c_void>,
     size: usize,
-    _name: In<c_char>,
+    name: In<c_char>,
     count: u32,
     options: Out<CEnum>,
     values: Out<*mut c_void>,
 ) -> Result {
     // SAFETY: the caller says that `size` bytes lie at `data`.
     let given = unsafe { data.as_input().bytes(size) }?;
-    add(state, kind, given, &JitOptions::read(count, options, values)?)
+    let name = name.c_str().map(CStr::to_string_lossy).unwrap_or_default();
+    add(state, kind, &name, given, &JitOptions::read(count, options, values)?)
 }
 
 fn add_file(
@@ -86,15 +92,21 @@ fn add_file(
     values: Out<*mut c_void>,
 ) -> Result {
     let options = JitOptions::read(count, options, values)?;
-    add(state, kind, &read_file(path_of(path)?)?, &options)
+    let path = path_of(path)?;
+    add(state, kind, &path.to_string_lossy(), &read_file(path)?, &options)
 }
 
-fn add(state: CUlinkState, kind: CEnum, given: &[u8], options: &JitOptions) -> Result {
+/// `name` is the input's, or the path of its file.
+fn add(state: CUlinkState, kind: CEnum, name: &str, given: &[u8], options: &JitOptions) -> Result {
     let link = find(state)?;
-    if kind != PTX {
-        let detail = format!("the CPU device links PTX, and input kind {kind} is something else");
-        return Err(CUresult::NOT_SUPPORTED.because(detail));
-    }
+    let given = match kind {
+        PTX => given,
+        LIBRARY if name.contains("cudadevrt") => DEVICE_RUNTIME,
+        _ => {
+            let detail = format!("the CPU device links PTX, and `{name}` is something else (input kind {kind})");
+            return Err(CUresult::NOT_SUPPORTED.because(detail));
+        }
+    };
     let mut text = given.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
     let began = Instant::now();
     let read = read(&text);
