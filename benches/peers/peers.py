@@ -196,7 +196,7 @@ def copy():
     p.peer("CuPy", lambda: o.fill(2.5))
     if torch := library("torch"):
         (t,) = tensors(torch, o)
-        p.peer("PyTorch", lambda: t.fill_(2.5) and None)
+        p.peer("PyTorch", lambda: t.fill_(2.5), lambda: None)
     yield p
 
 
@@ -259,7 +259,7 @@ def gelu():
     if torch := library("torch"):
         (tx,) = tensors(torch, x)
         p = Pattern("gelu f32", n, 8 * n)
-        p.peer("PyTorch, tanh", lambda: torch.nn.functional.gelu(tx, approximate="tanh") is None)
+        p.peer("PyTorch, tanh", lambda: torch.nn.functional.gelu(tx, approximate="tanh"), lambda: None)
         yield p
 
 
@@ -343,7 +343,7 @@ def matrices():
         p.peer("PyTorch", lambda: torch.softmax(tx, 1, out=to))
         yield p
         p = Pattern("layernorm f32", n, 8 * n)
-        p.peer("PyTorch", lambda: torch.nn.functional.layer_norm(tx, (side,)) is None)
+        p.peer("PyTorch", lambda: torch.nn.functional.layer_norm(tx, (side,)), lambda: None)
         yield p
     del x, o, tx, to
     side = 8192

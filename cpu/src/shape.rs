@@ -123,7 +123,7 @@ impl LaunchShape {
         const BLOCK: u32 = 256;
         let needed = iterations.div_ceil(u64::from(BLOCK)).max(1);
         let multiprocessors = u64::from(facts.multiprocessors);
-        let blocks = match (facts.is_gpu(), bytes >= 3 * 16) {
+        let blocks = match (facts.is_gpu(), bytes >= 2 * 16) {
             (true, true) => needed,
             (true, false) => needed.min(8 * multiprocessors),
             (false, _) => needed.div_ceil(8).max(needed.min(4 * multiprocessors)),

@@ -59,6 +59,9 @@ totals! {
     u32: 0, u32::wrapping_add, u32::from, u32::from;
 }
 
+/// Times as many tiles as a warp has lanes that are read at once.
+const WINDOWS: usize = 2;
+
 /// The word holds the tile's own total.
 const OWN: u64 = 1 << 32;
 /// The word holds the total of everything up to and with the tile.
@@ -102,30 +105,44 @@ pub unsafe fn before<T: Total>(words: *mut u64, tile: usize, total: T, warp: War
     }
     publish(OWN, total);
     let mut sum = T::ZERO;
-    // The lanes read as many tiles as they are, lane 0 the nearest.
+    // The lanes read as many tiles as they are, lane 0 the nearest, and two such windows at a time: how fast totals travel from
+    // tile to tile is how many of them are read in the time that one takes to be seen.
     let mut end = tile;
     loop {
-        let (mut state, mut value) = (UP_TO, T::ZERO);
-        if (warp.lane as usize) < end {
-            let word = word(end - 1 - warp.lane as usize);
-            let mut found = word.load(Ordering::Relaxed);
-            while found < OWN {
-                found = word.load(Ordering::Relaxed);
+        let mut found = [UP_TO; WINDOWS];
+        let mut k = 0;
+        while k < WINDOWS {
+            let back = (warp.lane + k as u32 * warp.lanes) as usize;
+            if back < end {
+                found[k] = word(end - 1 - back).load(Ordering::Relaxed);
             }
-            (state, value) = (found & !0xFFFF_FFFF, T::from_bits(found as u32));
+            k += 1;
         }
-        // SAFETY: every lane comes here.
-        let complete = unsafe { warp_vote_ballot(warp.mask(), state == UP_TO) };
         // Beyond the nearest complete total everything is counted already.
-        let nearest = complete.trailing_zeros();
-        let part = warp.reduce(if warp.lane <= nearest { value } else { T::ZERO }, T::plus);
-        // SAFETY: every lane comes here, and lane 0 has the sum.
-        sum = unsafe { warp_shuffle_idx(warp.mask(), part, 0, 32) }.0.plus(sum);
-        if complete != 0 {
-            break;
+        let (mut complete, mut part) = (0, T::ZERO);
+        let mut k = 0;
+        while k < WINDOWS {
+            // A loop of as many rounds whatever is found: its words stay in registers.
+            if complete == 0 {
+                let back = (warp.lane + k as u32 * warp.lanes) as usize;
+                while found[k] < OWN {
+                    found[k] = word(end - 1 - back).load(Ordering::Relaxed);
+                }
+                // SAFETY: every lane comes here: `complete` is the same in all of them.
+                complete = unsafe { warp_vote_ballot(warp.mask(), found[k] >= UP_TO) };
+                if warp.lane <= complete.trailing_zeros() {
+                    part = T::from_bits(found[k] as u32).plus(part);
+                }
+            }
+            k += 1;
         }
-        end -= warp.lanes as usize;
+        sum = warp.reduce(part, T::plus).plus(sum);
+        if complete != 0 {
+            // Lane 0 has the sum, and others wait for its word: first things first.
+            publish(UP_TO, sum.plus(total));
+            // SAFETY: every lane comes here.
+            return unsafe { warp_shuffle_idx(warp.mask(), sum, 0, 32) }.0;
+        }
+        end -= WINDOWS * warp.lanes as usize;
     }
-    publish(UP_TO, sum.plus(total));
-    sum
 }

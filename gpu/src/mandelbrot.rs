@@ -33,14 +33,31 @@ pub unsafe fn mandelbrot_f32(out: *mut u32, width: u32, height: u32, most: u32) 
 fn steps(cx: f32, cy: f32, most: u32) -> u32 {
     let (mut x, mut y) = (0.0f32, 0.0f32);
     let mut step = 0;
-    while step < most {
-        let (xx, yy) = (x * x, y * y);
-        if xx + yy > 4.0 {
-            break;
+    // Four steps between two looks at the counter.
+    while step + 4 <= most {
+        let mut part = 0;
+        while part < 4 {
+            if leaves(&mut x, &mut y, cx, cy) {
+                return step + part;
+            }
+            part += 1;
         }
-        y = Float::mul_add(2.0 * x, y, cy);
-        x = xx - yy + cx;
+        step += 4;
+    }
+    while step < most && !leaves(&mut x, &mut y, cx, cy) {
         step += 1;
     }
     step
+}
+
+/// True where the point is beyond 2; else it takes a step.
+#[inline(always)]
+fn leaves(x: &mut f32, y: &mut f32, cx: f32, cy: f32) -> bool {
+    let (xx, yy) = (*x * *x, *y * *y);
+    if xx + yy > 4.0 {
+        return true;
+    }
+    *y = Float::mul_add(2.0 * *x, *y, cy);
+    *x = xx - yy + cx;
+    false
 }

@@ -10,12 +10,16 @@ use cuda_std::vector::packs;
 
 use crate::math::{Float, divide, exp2};
 
-/// `out[i] = f(i)` where `f` is of what the inputs hold at `i`, as packs of `N` and as single elements.
+/// Packs beside each other that the threads of a warp take.
+const LANES: usize = 32;
+
+/// `out[i] = f(i)` where `f` is of what the inputs hold at `i`, as packs of `N`, of which a thread has `FLIGHT` under way at a
+/// time, and as single elements.
 ///
 /// # Safety
 /// `out` must be valid for `len` writes that no one else reads or makes meanwhile.
 #[inline(always)]
-unsafe fn map<T: Copy, const N: usize>(
+unsafe fn map<T: Copy, const N: usize, const FLIGHT: usize>(
     len: usize,
     packs: usize,
     out: *mut T,
@@ -24,7 +28,19 @@ unsafe fn map<T: Copy, const N: usize>(
 ) {
     let out_packs = out.cast::<Packed<T, N>>();
     let count = if out_packs.is_aligned() { packs } else { 0 };
-    for i in thread::grid_stride(count) {
+    // A round is FLIGHT packs in a row of as many warps' widths: neighbours in a warp still touch neighbours in memory.
+    let rounds = count / (FLIGHT * LANES) * LANES;
+    for i in thread::grid_stride(rounds) {
+        let first = i / LANES * LANES * FLIGHT + i % LANES;
+        let flight: [Packed<T, N>; FLIGHT] = core::array::from_fn(|k| pack(first + k * LANES));
+        let mut k = 0;
+        while k < FLIGHT {
+            // SAFETY: below `rounds * FLIGHT`, so N elements from there are inside `out`, and this thread alone has them.
+            unsafe { *out_packs.add(first + k * LANES) = flight[k] };
+            k += 1;
+        }
+    }
+    for i in thread::grid_stride_range(rounds * FLIGHT..count) {
         // SAFETY: `i < len / N`, so N elements from `i * N` are inside `out`, and this thread alone has `i`.
         unsafe { *out_packs.add(i) = pack(i) };
     }
@@ -41,8 +57,15 @@ unsafe fn map<T: Copy, const N: usize>(
 #[inline(always)]
 unsafe fn map_one<T: Copy, const N: usize>(x: &[T], out: *mut T, f: impl Fn(T) -> T + Copy) {
     let x_packs = packs::<T, N>(x);
-    // SAFETY: by the caller.
-    unsafe { map(x.len(), x_packs.len(), out, |i| x_packs[i].zip_with(x_packs[i], |x, _| f(x)), |i| f(x[i])) }
+    // SAFETY: by the caller; every `i` of a pack is below the number of packs that is given with it.
+    unsafe {
+        let pack = |i: usize| {
+            let x: Packed<T, N> = *x_packs.get_unchecked(i);
+            x.zip_with(x, |x, _| f(x))
+        };
+        // One load a pack: with one pack at a time, too little would be under way.
+        map::<T, N, 4>(x.len(), x_packs.len(), out, pack, |i| f(x[i]));
+    }
 }
 
 /// Of two inputs. Panics if `y` is shorter than `x`.
@@ -54,9 +77,11 @@ unsafe fn map_two<T: Copy, const N: usize>(x: &[T], y: &[T], out: *mut T, f: imp
     let y = &y[..x.len()];
     let (x_packs, y_packs) = (packs::<T, N>(x), packs::<T, N>(y));
     let count = x_packs.len().min(y_packs.len());
-    let (x_packs, y_packs) = (&x_packs[..count], &y_packs[..count]);
-    // SAFETY: by the caller.
-    unsafe { map(x.len(), count, out, |i| x_packs[i].zip_with(y_packs[i], f), |i| f(x[i], y[i])) }
+    // SAFETY: by the caller; every `i` of a pack is below the number of packs that is given with it.
+    unsafe {
+        let pack = |i: usize| x_packs.get_unchecked(i).zip_with(*y_packs.get_unchecked(i), f);
+        map::<T, N, 1>(x.len(), count, out, pack, |i| f(x[i], y[i]));
+    }
 }
 
 /// The kernels of a type; `$n` elements are 16 bytes.
@@ -69,7 +94,7 @@ macro_rules! kernels {
         #[kernel]
         pub unsafe fn $fill(value: $t, out: *mut $t, n: usize) {
             // SAFETY: by the caller.
-            unsafe { map::<$t, $n>(n, n / $n, out, |_| Packed([value; $n]), |_| value) }
+            unsafe { map::<$t, $n, 1>(n, n / $n, out, |_| Packed([value; $n]), |_| value) }
         }
 
         /// `out[i] = x[i]`.

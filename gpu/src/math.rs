@@ -63,7 +63,7 @@ pub fn divide(x: f32, y: f32) -> f32 {
     }
 }
 
-/// `1 / √x`, off by at most 2^-22.4 of it (`rsqrt.approx`).
+/// `1 / √x`, off by at most 2^-22.4 of it (`rsqrt.approx`); infinite where `x` is too small for a normal number.
 #[inline(always)]
 #[must_use]
 pub fn rsqrt(x: f32) -> f32 {
@@ -72,7 +72,7 @@ pub fn rsqrt(x: f32) -> f32 {
         let root;
         // SAFETY: computes a number from a number.
         unsafe {
-            core::arch::asm!("rsqrt.approx.f32 {0}, {1};", out(reg32) root, in(reg32) x, options(pure, nomem, nostack));
+            core::arch::asm!("rsqrt.approx.ftz.f32 {0}, {1};", out(reg32) root, in(reg32) x, options(pure, nomem, nostack));
         }
         root
     }

@@ -58,13 +58,13 @@ struct Flight {
     b: u128,
 }
 
-/// Where a thread reads the matrices.
+/// Where a thread reads the matrices next.
 #[derive(Clone, Copy)]
 struct Source {
     a: *const Four,
     b: *const u128,
-    /// From one row of `b` to the next.
-    b_row: usize,
+    /// From one tile of `b` to the next.
+    b_step: usize,
 }
 
 /// What a thread does: which packs it brings, and which part of the tile is its own.
@@ -98,27 +98,29 @@ impl Part {
         Source {
             a: a.wrapping_add(((from[0] + a_row) * of.k + a_column) / 4),
             b: b.wrapping_add((b_row * of.n + from[1] + b_column) / 4).cast(),
-            b_row: of.n / 4,
+            b_step: DEPTH * of.n / 4,
         }
     }
 
-    /// Loads this thread's packs of the tiles at `k`. `INSIDE` says that all of both tiles is within the matrices; else there are
-    /// zeros beyond them.
+    /// Loads this thread's packs of the tiles at `k`, and moves `source` on. `INSIDE` says that all of both tiles is within the
+    /// matrices; else there are zeros beyond them.
     ///
     /// # Safety
-    /// `source` must be that of the matrices.
+    /// `source` must be that of the matrices, moved on to `k`.
     #[inline(always)]
-    unsafe fn fetch<const INSIDE: bool>(self, source: Source, from: [usize; 2], k: usize, of: Extent) -> Flight {
+    unsafe fn fetch<const INSIDE: bool>(self, source: &mut Source, from: [usize; 2], k: usize, of: Extent) -> Flight {
         let [[a_row, a_column], [b_row, b_column]] = self.places();
         let mut flight = Flight { a: ZERO, b: 0 };
         if INSIDE || (from[0] + a_row < of.m && k + a_column < of.k) {
             // SAFETY: within `a`, whose rows are whole packs.
-            flight.a = unsafe { *source.a.add(k / 4) };
+            flight.a = unsafe { *source.a };
         }
         if INSIDE || (k + b_row < of.k && from[1] + b_column < of.n) {
             // SAFETY: within `b`, whose rows are whole packs.
-            flight.b = unsafe { *source.b.add(k * source.b_row) };
+            flight.b = unsafe { *source.b };
         }
+        source.a = source.a.wrapping_add(DEPTH / 4);
+        source.b = source.b.wrapping_add(source.b_step);
         flight
     }
 
@@ -146,24 +148,40 @@ impl Part {
     /// The pair must have been put there, and a barrier passed since.
     #[inline(always)]
     unsafe fn multiply(self, tiles: Tiles, pair: usize, sums: &mut [[f32; 8]; 8]) {
-        let mut k = 0;
-        while k < DEPTH {
-            // SAFETY: within the tiles.
-            let (a, b) = unsafe {
-                let a = tiles.a.add((pair * DEPTH + k) * PITCH_A + self.row).cast::<Four>();
-                let b = tiles.b.add((pair * DEPTH + k) * PITCH_B + self.column).cast::<Four>();
-                ([*a, *a.add(4)], [*b, *b.add(8)])
-            };
-            let mut i = 0;
-            while i < 8 {
-                let mut j = 0;
-                while j < 8 {
-                    sums[i][j] = Float::mul_add(a[i / 4].0[i % 4], b[j / 4].0[j % 4], sums[i][j]);
-                    j += 1;
-                }
-                i += 1;
+        // Written out, so that places in shared memory are constants beside one register.
+        // SAFETY: by the caller.
+        unsafe {
+            self.step(tiles, pair * DEPTH, sums);
+            self.step(tiles, pair * DEPTH + 1, sums);
+            self.step(tiles, pair * DEPTH + 2, sums);
+            self.step(tiles, pair * DEPTH + 3, sums);
+            self.step(tiles, pair * DEPTH + 4, sums);
+            self.step(tiles, pair * DEPTH + 5, sums);
+            self.step(tiles, pair * DEPTH + 6, sums);
+            self.step(tiles, pair * DEPTH + 7, sums);
+        }
+    }
+
+    /// Adds the product of a column of `a` and a row of `b`.
+    ///
+    /// # Safety
+    /// As for `multiply`; there are 2 x 8 of them.
+    #[inline(always)]
+    unsafe fn step(self, tiles: Tiles, k: usize, sums: &mut [[f32; 8]; 8]) {
+        // SAFETY: within the tiles.
+        let (a, b) = unsafe {
+            let a = tiles.a.add(self.row).add(k * PITCH_A).cast::<Four>();
+            let b = tiles.b.add(self.column).add(k * PITCH_B).cast::<Four>();
+            ([*a, *a.add(4)], [*b, *b.add(8)])
+        };
+        let mut i = 0;
+        while i < 8 {
+            let mut j = 0;
+            while j < 8 {
+                sums[i][j] = Float::mul_add(a[i / 4].0[i % 4], b[j / 4].0[j % 4], sums[i][j]);
+                j += 1;
             }
-            k += 1;
+            i += 1;
         }
     }
 }
@@ -182,23 +200,35 @@ unsafe fn tile<const INSIDE: bool>(
     tiles: Tiles,
 ) {
     let part = Part::of_this_thread();
-    let source = part.source(a, b, from, of);
+    let mut source = part.source(a, b, from, of);
     let mut sums = [[0.0f32; 8]; 8];
     // SAFETY: by the caller; a pair is put while the other is read, with a barrier between the steps.
     unsafe {
-        part.put(part.fetch::<INSIDE>(source, from, 0, of), tiles, 0);
+        part.put(part.fetch::<INSIDE>(&mut source, from, 0, of), tiles, 0);
         thread::sync_threads();
-        let (mut k, mut pair) = (0, 0);
-        while k + DEPTH < of.k {
-            let next = part.fetch::<INSIDE>(source, from, k + DEPTH, of);
-            part.multiply(tiles, pair, &mut sums);
-            part.put(next, tiles, 1 - pair);
+        let mut k = DEPTH;
+        // Two steps a round, so that it is known which pair is meant.
+        loop {
+            if k >= of.k {
+                part.multiply(tiles, 0, &mut sums);
+                break;
+            }
+            let next = part.fetch::<INSIDE>(&mut source, from, k, of);
+            part.multiply(tiles, 0, &mut sums);
+            part.put(next, tiles, 1);
             thread::sync_threads();
-            pair = 1 - pair;
+            k += DEPTH;
+            if k >= of.k {
+                part.multiply(tiles, 1, &mut sums);
+                break;
+            }
+            let next = part.fetch::<INSIDE>(&mut source, from, k, of);
+            part.multiply(tiles, 1, &mut sums);
+            part.put(next, tiles, 0);
+            thread::sync_threads();
             k += DEPTH;
         }
-        part.multiply(tiles, pair, &mut sums);
-        // The next tile of this block may begin with either pair.
+        // The next tile of this block begins with the first pair.
         thread::sync_threads();
     }
     let mut i = 0;

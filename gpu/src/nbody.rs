@@ -66,9 +66,21 @@ pub unsafe fn nbody_f32(bodies: &[Body], out: *mut Body) {
                 unsafe { *tile.add(me) = bodies[from + me] };
             }
             thread::sync_threads();
-            for k in 0..count {
+            let mut k = 0;
+            // Eight at a time, so that the loop itself costs little.
+            while k + 8 <= count {
+                let mut part = 0;
+                while part < 8 {
+                    // SAFETY: written above.
+                    sum = pull(body, unsafe { *tile.add(k + part) }, sum);
+                    part += 1;
+                }
+                k += 8;
+            }
+            while k < count {
                 // SAFETY: written above.
                 sum = pull(body, unsafe { *tile.add(k) }, sum);
+                k += 1;
             }
             thread::sync_threads();
             from += width;

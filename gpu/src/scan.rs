@@ -2,10 +2,10 @@
 //!
 //! Floor: every element once in and once out, 8 bytes an `f32`. A scan in three launches, sums of tiles, scan of those, tiles
 //! again, moves 12; in one pass a tile learns from its predecessors what comes before it (`lookback.rs`).
-//! Shape of the code, for a tile of 4096 elements and a block of 256 threads:
+//! Shape of the code, for a tile of 8192 elements and a block of 512 threads:
 //!
 //! ```text
-//! warp 0 of 8:  row 0   lane 0: 4 elements | lane 1: 4 | … | lane 31: 4      a 16-byte load a lane: neighbours in memory
+//! warp 0 of 16: row 0   lane 0: 4 elements | lane 1: 4 | … | lane 31: 4      a 16-byte load a lane: neighbours in memory
 //!               row 1   …                                                    four rows in flight
 //! ```
 //!
@@ -25,9 +25,9 @@ use crate::lookback::{Total, before, next_tile};
 use crate::team::{self, Warp};
 
 /// Elements of a tile.
-pub const TILE: usize = 4096;
+pub const TILE: usize = 8192;
 /// Threads of a block that take the fast path, and what each has: four packs of four.
-const THREADS: u32 = 256;
+const THREADS: u32 = 512;
 const ROWS: usize = 4;
 
 /// Shared memory of the block.
@@ -61,7 +61,7 @@ unsafe fn scan<T: Total, const INCLUSIVE: bool>(
         if tile >= tiles {
             return;
         }
-        // SAFETY: by the caller; a whole tile has 1024 packs.
+        // SAFETY: by the caller; a whole tile has 2048 packs.
         unsafe {
             if fast && (tile + 1) * TILE <= x.len() {
                 whole_tile::<T, INCLUSIVE>(x_packs, out_packs, tile, words, room);
@@ -72,7 +72,7 @@ unsafe fn scan<T: Total, const INCLUSIVE: bool>(
     }
 }
 
-/// A tile of 4096 elements by 256 threads.
+/// A tile of 8192 elements by 512 threads.
 ///
 /// # Safety
 /// As for [`scan`], for the packs of a whole tile.
@@ -154,7 +154,7 @@ unsafe fn whole_tile<T: Total, const INCLUSIVE: bool>(
     }
 }
 
-/// A tile of up to 4096 elements by however many threads: twice over it, for its total and for its elements.
+/// A tile of up to 8192 elements by however many threads: twice over it, for its total and for its elements.
 ///
 /// # Safety
 /// As for [`scan`].
@@ -205,7 +205,7 @@ macro_rules! kernels {
         ///
         /// # Safety
         /// `out` must be valid for `x.len()` writes that no one else reads or makes meanwhile, and not overlap `x`; `words` for a word
-        /// for each 4096 elements or part of them, and `tickets` for one, all of them 0.
+        /// for each 8192 elements or part of them, and `tickets` for one, all of them 0.
         #[kernel]
         pub unsafe fn $inclusive(x: &[$t], out: *mut $t, words: *mut u64, tickets: *mut u32) {
             let room = Room { slots: shared_array![$t; 33], ticket: shared_array![u32; 1] };

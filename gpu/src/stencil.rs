@@ -2,13 +2,16 @@
 //!
 //! Floor: every point once in and once out, 8 bytes an `f32` a step. The neighbours are other threads' points: a row is read by
 //! the three rows that need it at about the same time, and comes from the caches the second and third time.
-//! Shape of the code: a thread makes four points in a row. The rows above and below come as one load of 16 bytes each, the
-//! point to the left and the one to the right as one of 4 each, and the inner neighbours are in registers already.
+//! Shape of the code: a thread makes a piece of four columns and four rows. It loads six rows of 16 bytes, so that a row is read
+//! one and a half times and not three; the points to the left and right are loads of 4 bytes, and all else is in registers.
 
 use cuda_std::prelude::*;
 use cuda_std::vector::packs;
 
 use crate::math::Float;
+
+/// Rows of a thread's piece.
+const DOWN: usize = 4;
 
 /// The new value of a point: its own and its neighbours', rounded in this order, so that the host gets the same bits.
 #[inline(always)]
@@ -29,9 +32,10 @@ pub unsafe fn stencil_f32(rate: f32, x: &[f32], columns: usize, out: *mut f32) {
     let (whole, out_packs) = (packs::<f32, 4>(x), out.cast::<Packed<f32, 4>>());
     if columns.is_multiple_of(4) && out_packs.is_aligned() && whole.len() == x.len() / 4 {
         let across = columns / 4;
-        for i in thread::grid_stride(rows * across) {
-            // SAFETY: a pack of the plate; this thread alone has it.
-            unsafe { *out_packs.add(i) = four(rate, x, whole, [rows, across], i) };
+        for i in thread::grid_stride(rows.div_ceil(DOWN) * across) {
+            let (strip, place) = divide(i, across);
+            // SAFETY: packs of the plate; this thread alone has these.
+            unsafe { piece(rate, x, whole, out_packs, [strip * DOWN, place], [rows, across]) };
         }
     } else {
         for i in thread::grid_stride(rows * columns) {
@@ -50,24 +54,58 @@ fn divide(i: usize, by: usize) -> (usize, usize) {
     }
 }
 
+/// Four columns from pack `place` of the row, and [`DOWN`] rows from `row`.
+///
+/// # Safety
+/// `out` must be valid for the packs of the plate, and no one else use those of the piece meanwhile.
 #[inline(always)]
-fn four(rate: f32, x: &[f32], packs: &[Packed<f32, 4>], [rows, across]: [usize; 2], i: usize) -> Packed<f32, 4> {
-    let (row, place) = divide(i, across);
-    let own = packs[i];
-    if row == 0 || row + 1 == rows {
-        return own;
+unsafe fn piece(
+    rate: f32,
+    x: &[f32],
+    packs: &[Packed<f32, 4>],
+    out: *mut Packed<f32, 4>,
+    [row, place]: [usize; 2],
+    [rows, across]: [usize; 2],
+) {
+    let first = row * across + place;
+    // Rows -1 to DOWN, all under way before the first is used.
+    let mut own = [[0.0; 4]; DOWN + 2];
+    let (mut left, mut right) = ([0.0; DOWN], [0.0; DOWN]);
+    if row > 0 {
+        own[0] = packs[first - across].0;
     }
-    let (Packed(up), Packed(down), Packed(own)) = (packs[i - across], packs[i + across], own);
-    let mut new = own;
-    if place > 0 {
-        new[0] = point(rate, own[0], [x[4 * i - 1], own[1], up[0], down[0]]);
+    let mut k = 0;
+    while k <= DOWN {
+        if row + k < rows {
+            let at = first + k * across;
+            own[k + 1] = packs[at].0;
+            if k < DOWN {
+                left[k] = if place > 0 { x[4 * at - 1] } else { 0.0 };
+                right[k] = if place + 1 < across { x[4 * at + 4] } else { 0.0 };
+            }
+        }
+        k += 1;
     }
-    new[1] = point(rate, own[1], [own[0], own[2], up[1], down[1]]);
-    new[2] = point(rate, own[2], [own[1], own[3], up[2], down[2]]);
-    if place + 1 < across {
-        new[3] = point(rate, own[3], [own[2], x[4 * i + 4], up[3], down[3]]);
+    let mut k = 0;
+    while k < DOWN {
+        if row + k < rows {
+            let (up, here, down) = (own[k], own[k + 1], own[k + 2]);
+            let mut new = here;
+            if row + k > 0 && row + k + 1 < rows {
+                if place > 0 {
+                    new[0] = point(rate, here[0], [left[k], here[1], up[0], down[0]]);
+                }
+                new[1] = point(rate, here[1], [here[0], here[2], up[1], down[1]]);
+                new[2] = point(rate, here[2], [here[1], here[3], up[2], down[2]]);
+                if place + 1 < across {
+                    new[3] = point(rate, here[3], [here[2], right[k], up[3], down[3]]);
+                }
+            }
+            // SAFETY: a pack of the plate, by the caller this thread's.
+            unsafe { *out.add(first + k * across) = Packed(new) };
+        }
+        k += 1;
     }
-    Packed(new)
 }
 
 #[inline(always)]

@@ -9,14 +9,11 @@ use crate::Facts;
 use crate::dtype::Dtype;
 use crate::shape::LaunchShape;
 
-/// Elements of a tile, `TILE` in `gpu/src/scan.rs` and `gpu/src/compact.rs`.
-const TILE: usize = 4096;
+/// Elements of a tile, `TILE` in `gpu/src/scan.rs`, and in `gpu/src/compact.rs`.
+const TILE: u64 = 8192;
+const TILE_OF_COMPACT: u64 = 4096;
 /// Arrays up to here are of fractions.
 const FRACTIONS: usize = 1 << 16;
-
-fn tiles(n: u64) -> u64 {
-    n.div_ceil(TILE as u64)
-}
 
 /// A kernel of `gpu/src/scan.rs`.
 pub(super) struct Scan {
@@ -46,7 +43,7 @@ impl Kernel for Scan {
     }
 
     fn device_bytes(&self, dtype: Dtype, n: u64) -> u64 {
-        self.bytes(dtype, n).saturating_add(8 * tiles(n) + 4)
+        self.bytes(dtype, n).saturating_add(8 * n.div_ceil(TILE) + 4)
     }
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
@@ -54,7 +51,7 @@ impl Kernel for Scan {
     }
 
     fn shape(&self, _dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
-        LaunchShape::resident(facts, 256 * tiles(n), 256, 6)
+        LaunchShape::resident(facts, 512 * n.div_ceil(TILE), 512, 2)
     }
 
     fn case(&self, dtype: Dtype, n: usize, seed: u64) -> Case {
@@ -79,7 +76,8 @@ impl Scan {
     fn finish<T: Element>(&self, n: usize, x: impl Fn(usize) -> T + Sync + 'static, expected: Expected<T>) -> Case {
         let mut case = Case::new();
         let (input, out) = (case.input(n, x), case.output(expected));
-        let (words, tickets) = (case.zeroed_each_time(8 * tiles(n as u64) as usize), case.zeroed_each_time(4));
+        let (words, tickets) =
+            (case.zeroed_each_time(8 * (n as u64).div_ceil(TILE) as usize), case.zeroed_each_time(4));
         case.launch([input.slice(), out.pointer(), words.pointer(), tickets.pointer()]);
         case
     }
@@ -130,7 +128,7 @@ impl Kernel for Compact {
     }
 
     fn device_bytes(&self, _dtype: Dtype, n: u64) -> u64 {
-        8 * n + 8 * tiles(n) + 8
+        8 * n + 8 * n.div_ceil(TILE_OF_COMPACT) + 8
     }
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
@@ -142,7 +140,7 @@ impl Kernel for Compact {
     }
 
     fn shape(&self, _dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
-        LaunchShape::resident(facts, 256 * tiles(n), 256, 8)
+        LaunchShape::resident(facts, 256 * n.div_ceil(TILE_OF_COMPACT), 256, 8)
     }
 
     fn case(&self, _dtype: Dtype, n: usize, seed: u64) -> Case {
@@ -164,7 +162,8 @@ impl Kernel for Compact {
                 Some(at) => Err(format!("out[{at}] is {:?}, and {:?} is right", got[at], passing().nth(at))),
             }
         }));
-        let (words, tickets) = (case.zeroed_each_time(8 * tiles(n as u64) as usize), case.zeroed_each_time(4));
+        let (words, tickets) =
+            (case.zeroed_each_time(8 * (n as u64).div_ceil(TILE_OF_COMPACT) as usize), case.zeroed_each_time(4));
         case.launch([
             0.0_f32.into(),
             input.slice(),

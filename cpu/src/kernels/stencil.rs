@@ -36,7 +36,8 @@ impl Kernel for Stencil {
     }
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
-        n.div_ceil(4)
+        // Pieces of four by four.
+        n.div_ceil(16)
     }
 
     fn outputs(&self, n: u64) -> u64 {
