@@ -256,36 +256,3 @@ fn what_is_queued_behind_a_fault_does_not_run() {
     assert_eq!(unsafe { cuStreamSynchronize(stream) }, CUDA_ERROR_LAUNCH_FAILED);
     assert_eq!(flags.at(2).load(Ordering::SeqCst), 0);
 }
-
-#[test]
-fn one_text_goes_through_the_linker() {
-    let _context = TestContext::new();
-    let mut text = std::ffi::CString::new(KERNELS).unwrap().into_bytes_with_nul();
-    let (mut state, mut image, mut size, mut module) = (ptr::null_mut(), ptr::null_mut(), 0, ptr::null_mut());
-    let mut add = |state| {
-        // SAFETY: a buffer of the size that is said, and no options.
-        unsafe {
-            cuLinkAddData_v2(
-                state,
-                CUjitInputType_enum::CU_JIT_INPUT_PTX,
-                text.as_mut_ptr().cast(),
-                text.len(),
-                c"kernels".as_ptr(),
-                0,
-                ptr::null_mut(),
-                ptr::null_mut(),
-            )
-        }
-    };
-    // SAFETY: pointers to live variables, no options.
-    unsafe {
-        ok(cuLinkCreate_v2(0, ptr::null_mut(), ptr::null_mut(), &mut state));
-        ok(add(state));
-        assert_eq!(add(state), CUDA_ERROR_NOT_SUPPORTED);
-        ok(cuLinkComplete(state, &mut image, &mut size));
-        ok(cuModuleLoadData(&mut module, image));
-        ok(cuLinkDestroy(state));
-        assert_eq!(cuLinkDestroy(state), CUDA_ERROR_INVALID_HANDLE);
-    }
-    kernel(module, "store");
-}

@@ -11,7 +11,8 @@
 //!
 //! Its kernel `form` has two parameters, `input` and `output`: arrays of rows, a row a thread, 8 bytes a value. A new form is
 //! an instruction in a file, and a new family a file: the runner finds them itself. The results were recorded on an H200
-//! (driver 580.159, CUDA 13.0), 2026-12-01. `GRIDSTRIDE_FORMS` names another folder of such files to run in its place.
+//! (driver 580.159, CUDA 13.0), 2026-12-01. These tests run on the CPU device alone; where there is a GPU,
+//! `foreign/record.py forms` runs the same files on its driver and says where it gives other bits. `GRIDSTRIDE_FORMS` names another folder of such files to run in its place.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -196,6 +197,7 @@ fn files() -> Vec<PathBuf> {
 
 #[test]
 fn every_form_gives_its_bits() {
+    println!("on the CPU device; NOT RUN on a GPU, which is what `foreign/record.py forms` is for");
     let wrong: Vec<String> = files().iter().flat_map(|path| Form::read(path).differences()).collect();
     assert!(wrong.is_empty(), "\n{}\n", wrong.join("\n"));
 }

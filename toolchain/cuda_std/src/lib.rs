@@ -54,6 +54,8 @@ pub mod prelude {
 /// What the code that macros write refers to. Not for use by name.
 #[doc(hidden)]
 pub mod __private {
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use cuda_launch as launch;
     pub use cuda_std_macros::__atomic_table;
 
     pub use crate::parameters::{AsWritten, Probe, block, grid_mut, one_parameter, slice};

@@ -5,23 +5,28 @@
 //! extern "ptx-kernel" fn entry(a: Option<&[f32; 0]>,     GPU only, exported as `add`:
 //!                              a_len: usize,             a slice is two parameters,
 //!                              out: *mut f32)            the rest pass through
+//! struct AddKernel                                       host only: see launch.rs
 //! ```
 //!
 //! A `GridMut<T>` is two parameters as well; a `ThisBlock` is none.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Error, FnArg, GenericArgument, Ident, ItemFn, Lifetime, PathArguments};
-use syn::{ReturnType, Signature, Type, TypeReference};
+use syn::{Error, FnArg, GenericArgument, GenericParam, Generics, Ident, ItemFn, Lifetime, PathArguments};
+use syn::{ReturnType, Signature, Type, TypeReference, WherePredicate};
+
+use crate::contract::Contract;
+use crate::launch;
 
 pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !args.is_empty() {
         return Err(Error::new_spanned(args, "`#[kernel]` takes no arguments"));
     }
-    let function: ItemFn = syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
-    check_signature(&function.sig)?;
+    let mut function: ItemFn =
+        syn::parse2(item).map_err(|e| Error::new(e.span(), "`#[kernel]` belongs on a function"))?;
+    let contract = Contract::take(&mut function.attrs, &function.sig)?;
+    check_signature(&function.sig, &contract)?;
     let params = function.sig.inputs.iter().enumerate().map(Param::of).collect::<Result<Vec<_>, _>>()?;
     let mut blocks = params.iter().filter(|param| matches!(param.passed, Passed::ThisBlock));
     if let Some(second) = blocks.nth(1) {
@@ -29,42 +34,65 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> Result<TokenStream
     }
 
     let name = &function.sig.ident;
-    let export = name.unraw().to_string();
-    let declarations = params.iter().map(Param::declaration).filter(|tokens| !tokens.is_empty());
-    let arguments = params.iter().map(Param::argument);
-    let checks = params.iter().map(Param::checks);
-    let alignments = params.iter().filter_map(Param::alignment);
-    let lifetimes = &function.sig.generics;
+    let declarations: Vec<_> = params.iter().map(Param::declaration).filter(|tokens| !tokens.is_empty()).collect();
+    let arguments: Vec<_> = params.iter().map(Param::argument).collect();
+    let checks: Vec<_> = params.iter().map(Param::checks).collect();
+    let alignments: Vec<_> = params.iter().filter_map(Param::alignment).collect();
+    let lifetimes = of_lifetimes(&function.sig.generics);
     let bounds = &lifetimes.where_clause;
+    // One for a kernel that is not generic. Of others the names of the generic parameters mean the instance's types.
+    let entries = contract.instances.iter().map(|instance| {
+        let (entry, aliases) = (&instance.entry, instance.aliases(&function.sig));
+        let (turbofish, directives) = (instance.turbofish(), contract.directives(&instance.entry));
+        quote! {
+            const _: () = {
+                #(#aliases)*
+                fn __kernel_parameter_is_copy<Parameter: ::core::marker::Copy>() {}
+                #[allow(unused)]
+                fn __check #lifetimes () #bounds {
+                    use ::cuda_std::__private::AsWritten as _;
+                    #(#checks)*
+                }
+                #(#alignments)*
+
+                #[cfg(target_arch = "nvptx64")]
+                #[unsafe(export_name = #entry)]
+                #[allow(improper_ctypes_definitions)]
+                unsafe extern "ptx-kernel" fn __entry #lifetimes (#(#declarations),*) #bounds {
+                    // SAFETY: the host that launches the kernel keeps the function's own promises.
+                    #[allow(unused_unsafe)]
+                    unsafe { #name #turbofish (#(#arguments),*) }
+                }
+            };
+            #directives
+        }
+    });
+    let host = launch::expand(&function, &contract);
     Ok(quote! {
         #[cfg_attr(target_arch = "nvptx64", inline(always))]
         #function
 
-        const _: () = {
-            fn __kernel_parameter_is_copy<T: ::core::marker::Copy>() {}
-            #[allow(unused)]
-            fn __check #lifetimes () #bounds {
-                use ::cuda_std::__private::AsWritten as _;
-                #(#checks)*
-            }
-            #(#alignments)*
+        #(#entries)*
 
-            #[cfg(target_arch = "nvptx64")]
-            #[unsafe(export_name = #export)]
-            #[allow(improper_ctypes_definitions)]
-            unsafe extern "ptx-kernel" fn __entry #lifetimes (#(#declarations),*) #bounds {
-                // SAFETY: the host that launches the kernel keeps the function's own promises.
-                #[allow(unused_unsafe)]
-                unsafe { #name(#(#arguments),*) }
-            }
-        };
+        #host
     })
 }
 
-const GENERIC: &str = "a kernel cannot be generic: an entry point exists only for types that are named. \
-                       Write a generic function and one kernel for each type that calls it";
+/// What an entry point keeps of a kernel's generic parameters: everything but the types and numbers.
+fn of_lifetimes(generics: &Generics) -> Generics {
+    let mut generics = generics.clone();
+    generics.params = generics.params.into_iter().filter(|p| matches!(p, GenericParam::Lifetime(_))).collect();
+    if let Some(clause) = &mut generics.where_clause {
+        let all = std::mem::take(&mut clause.predicates);
+        clause.predicates = all.into_iter().filter(|p| matches!(p, WherePredicate::Lifetime(_))).collect();
+    }
+    generics
+}
 
-fn check_signature(sig: &Signature) -> Result<(), Error> {
+const GENERIC: &str = "a kernel cannot be generic without saying for which types: an entry point exists only for types that \
+                       are named. List them below `#[kernel]`, as `#[instances(f32, f64)]`";
+
+fn check_signature(sig: &Signature, contract: &Contract) -> Result<(), Error> {
     if let Some(token) = &sig.asyncness {
         return Err(Error::new_spanned(token, "a kernel cannot be `async`: it runs to its end on the GPU"));
     }
@@ -77,7 +105,8 @@ fn check_signature(sig: &Signature) -> Result<(), Error> {
     if let Some(variadic) = &sig.variadic {
         return Err(Error::new_spanned(variadic, "a kernel takes a fixed number of parameters"));
     }
-    if let Some(param) = sig.generics.params.iter().find(|p| !matches!(p, syn::GenericParam::Lifetime(_))) {
+    let generic = sig.generics.params.iter().find(|p| !matches!(p, GenericParam::Lifetime(_)));
+    if let Some(param) = generic.filter(|_| contract.instances.iter().all(|instance| instance.arguments.is_empty())) {
         return Err(Error::new_spanned(param, GENERIC));
     }
     if let ReturnType::Type(_, ty) = &sig.output {

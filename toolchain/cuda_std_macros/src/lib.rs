@@ -4,8 +4,10 @@
 //! of what breaks it.
 
 mod atomics;
+mod contract;
 mod gpu_only;
 mod kernel;
+mod launch;
 mod shared;
 
 use proc_macro::TokenStream;
@@ -40,9 +42,23 @@ use proc_macro::TokenStream;
 /// that nothing writes while the kernel runs, that a `GridMut<T>` names that many which nothing else reaches, and what its
 /// own documentation asks for. The pointer of an empty slice may be null.
 ///
+/// # The host's side
+///
+/// On the host the macro writes a type beside the kernel, `AddKernel` beside `add`, with `load` and a `launch` that takes the
+/// kernel's parameters, each as what the host has for it; the crate `cuda_launch` says which. Attributes below `#[kernel]` say
+/// what a launch must keep to, and it is checked before the driver is asked:
+///
+/// | attribute | what it says | in the PTX |
+/// | --- | --- | --- |
+/// | `#[launch_bounds(256)]`, `#[launch_bounds(256, 2)]` | at most 256 threads a block; at least 2 blocks a multiprocessor | `.maxntid`, `.minnctapersm` |
+/// | `#[block_size(16, 16)]` | blocks have 16 x 16 threads | `.reqntid` |
+/// | `#[dynamic_shared(4 * block.x as usize)]` | bytes of dynamic shared memory, from `block`, `grid` and the arguments | |
+/// | `#[requires(a.len() == b.len(), n > 0)]` | what must hold of lengths and numbers | |
+/// | `#[instances(f32, f64)]` | types of a generic kernel; the entry points are `add_f32`, `add_f64` | |
+///
 /// # Refused
 ///
-/// Functions that return something, are generic, `async`, `const` or variadic, take `self`, take
+/// Functions that return something, are generic without `#[instances]`, `async`, `const` or variadic, take `self`, take
 /// `&mut`, `&str` or `&dyn`, have a `#[cfg]` on a parameter, or name an ABI of their own. A kernel is a free function, not one
 /// of an `impl`.
 #[proc_macro_attribute]

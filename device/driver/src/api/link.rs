@@ -1,6 +1,7 @@
-//! The linker. On the CPU device it takes one PTX text and hands it on; what it gives is loaded like any module.
+//! The linker. On the CPU device it makes one PTX text of those that it is given; what it gives is loaded like any module.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -44,13 +45,19 @@ driver_functions! {
 
 /// `CU_JIT_INPUT_PTX`
 const PTX: CEnum = 1;
+/// `CU_JIT_INPUT_LIBRARY`
+const LIBRARY: CEnum = 4;
+
+/// Stands for NVIDIA's device runtime library, which is machine code.
+const DEVICE_RUNTIME: &[u8] = include_bytes!("device_runtime.ptx");
 
 fn create(count: u32, options: Out<CEnum>, values: Out<*mut c_void>, state: Out<CUlinkState>) -> Result {
     state.wanted()?;
     let context = current::context()?;
     JitOptions::read(count, options, values)?;
-    let link =
-        cpu()?.links.insert_with(|handle| Arc::new(Link { context: context.id, handle, text: Mutex::new(None) }));
+    let link = cpu()?.links.insert_with(|handle| {
+        Arc::new(Link { context: context.id, handle, text: Mutex::new(None), is_complete: AtomicBool::new(false) })
+    });
     state.set(CUlinkState(link.handle))
 }
 
@@ -65,14 +72,15 @@ fn add_data(
     kind: CEnum,
     data: Out<c_void>,
     size: usize,
-    _name: In<c_char>,
+    name: In<c_char>,
     count: u32,
     options: Out<CEnum>,
     values: Out<*mut c_void>,
 ) -> Result {
     // SAFETY: the caller says that `size` bytes lie at `data`.
     let given = unsafe { data.as_input().bytes(size) }?;
-    add(state, kind, given, &JitOptions::read(count, options, values)?)
+    let name = name.c_str().map(CStr::to_string_lossy).unwrap_or_default();
+    add(state, kind, &name, given, &JitOptions::read(count, options, values)?)
 }
 
 fn add_file(
@@ -84,15 +92,21 @@ fn add_file(
     values: Out<*mut c_void>,
 ) -> Result {
     let options = JitOptions::read(count, options, values)?;
-    add(state, kind, &read_file(path_of(path)?)?, &options)
+    let path = path_of(path)?;
+    add(state, kind, &path.to_string_lossy(), &read_file(path)?, &options)
 }
 
-fn add(state: CUlinkState, kind: CEnum, given: &[u8], options: &JitOptions) -> Result {
+/// `name` is the input's, or the path of its file.
+fn add(state: CUlinkState, kind: CEnum, name: &str, given: &[u8], options: &JitOptions) -> Result {
     let link = find(state)?;
-    if kind != PTX {
-        let detail = format!("the CPU device links PTX, and input kind {kind} is something else");
-        return Err(CUresult::NOT_SUPPORTED.because(detail));
-    }
+    let given = match kind {
+        PTX => given,
+        LIBRARY if name.contains("cudadevrt") => DEVICE_RUNTIME,
+        _ => {
+            let detail = format!("the CPU device links PTX, and `{name}` is something else (input kind {kind})");
+            return Err(CUresult::NOT_SUPPORTED.because(detail));
+        }
+    };
     let mut text = given.split(|&byte| byte == 0).next().unwrap_or_default().to_vec();
     let began = Instant::now();
     let read = read(&text);
@@ -100,12 +114,38 @@ fn add(state: CUlinkState, kind: CEnum, given: &[u8], options: &JitOptions) -> R
     options.report(began.elapsed(), "", log.as_deref().unwrap_or(""));
     read?;
     let mut kept = link.text.lock().unwrap_or_else(PoisonError::into_inner);
-    if kept.is_some() {
-        return Err(CUresult::NOT_SUPPORTED.because("the CPU device links one PTX text, not several into one"));
+    if link.is_complete.load(Ordering::Relaxed) {
+        return Err(CUresult::INVALID_VALUE.because("the linker has been completed"));
+    }
+    if let Some(before) = &*kept {
+        text = join(before, &text)?;
     }
     text.push(0);
     *kept = Some(text);
     Ok(())
+}
+
+/// Two texts as one: what one declares `.extern`, the other may define. Names that both define, local ones too, are an error.
+fn join(before: &[u8], text: &[u8]) -> Result<Vec<u8>> {
+    let texts = [before.strip_suffix(b"\0").unwrap_or(before), text].map(String::from_utf8_lossy);
+    let is_header = |line: &str| [".version", ".target", ".address_size"].iter().any(|name| line.starts_with(name));
+    // The header of the one that asks for more: by version, then by architecture.
+    let modules = [read(texts[0].as_bytes())?, read(texts[1].as_bytes())?];
+    let rank = |index: usize| {
+        let version = &modules[index].version;
+        (version.major, version.minor, modules[index].target.sm)
+    };
+    let leading = usize::from(rank(1) > rank(0));
+    let header = texts[leading].lines().map(str::trim_start).filter(|line| is_header(line));
+    let bodies = texts.iter().flat_map(|text| text.lines()).filter(|line| !is_header(line.trim_start()));
+    let joined = header.chain(bodies).collect::<Vec<_>>().join("\n").into_bytes();
+    match read(&joined) {
+        Ok(_) => Ok(joined),
+        Err(error) => {
+            let detail = format!("linked with the inputs before: {}", error.detail.as_deref().unwrap_or(""));
+            Err(error.code.because(detail))
+        }
+    }
 }
 
 fn complete(state: CUlinkState, image: Out<*mut c_void>, size: Out<usize>) -> Result {
@@ -115,7 +155,8 @@ fn complete(state: CUlinkState, image: Out<*mut c_void>, size: Out<usize>) -> Re
     let Some(text) = &*text else {
         return Err(CUresult::INVALID_VALUE.because("nothing was added to the linker"));
     };
-    // Not changed from here on: a second text is refused.
+    // Not changed from here on: more texts are refused.
+    link.is_complete.store(true, Ordering::Relaxed);
     image.set(text.as_ptr().cast_mut().cast())?;
     size.set_if_wanted(text.len());
     Ok(())

@@ -1,7 +1,7 @@
 //! Modules and their kernels: PTX text that has been read and made ready to run.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use gridstride_simt::{KernelInfo, LoadError, Program};
@@ -41,6 +41,8 @@ pub(crate) struct Link {
     pub(crate) handle: usize,
     /// With the NUL. Kept as long as the handle lives, because the caller is given a pointer to it.
     pub(crate) text: Mutex<Option<Vec<u8>>>,
+    /// The text has been handed out, and must not change.
+    pub(crate) is_complete: AtomicBool,
 }
 
 impl Function {

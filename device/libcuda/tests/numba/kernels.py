@@ -143,6 +143,42 @@ def fibonacci(out):
     out[cuda.grid(1)] = a
 
 
+@cuda.jit
+def multiply_add(a, b, out):
+    i = cuda.grid(1)
+    if i < a.size:
+        out[i] = a[i] * b[i] + a[i]
+
+
+def test_half_precision():
+    """Numba links what it compiles with a second PTX text for these."""
+    a, b = RANDOM.normal(size=(2, 100)).astype(np.float16)
+    out = np.zeros(100, np.float16)
+    multiply_add[1, 128](a, b, out)
+    assert np.allclose(out, a.astype(np.float32) * b + a, rtol=2e-3, atol=1e-3)
+
+
+@cuda.jit
+def grid_barriers(a, wrong):
+    grid = cuda.cg.this_grid()
+    i = cuda.grid(1)
+    for turn in range(a.shape[0]):
+        a[turn, i] = i + turn
+        grid.sync()
+        other = (i + cuda.blockDim.x) % a.shape[1]
+        if a[turn, other] != other + turn:
+            cuda.atomic.add(wrong, 0, 1)
+
+
+def test_cooperative_grids():
+    """As many blocks as can be there at once; Numba links the barrier from the device runtime library."""
+    for block in (1, 33, 64):
+        grid = min(cuda.get_current_device().MULTIPROCESSOR_COUNT, 4)
+        a, wrong = np.zeros((20, grid * block), np.int32), np.zeros(1, np.int32)
+        grid_barriers[grid, block](a, wrong)
+        assert wrong[0] == 0 and (a == np.add.outer(np.arange(20), np.arange(grid * block))).all()
+
+
 def test_grid_stride():
     for n in (0, 1, 31, 1000, 10_007):
         a, b = RANDOM.random((2, n), dtype=np.float32)

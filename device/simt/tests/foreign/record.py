@@ -2,6 +2,7 @@
 """The foreign kernels: compiles their CUDA C++ with NVRTC, and records what a driver gives for the PTX.
 
     record.py compile --nvrtc libnvrtc.so.13 --include DIR [NAME ...]    NAME.cu -> NAME.ptx
+    record.py forms --driver libcuda.so.1 [NAME ...]     ../forms/NAME.ptx: says where the driver gives other bits
     record.py record --driver libcuda.so.1 --note "H200, driver ..." [NAME ...]    NAME.ptx -> NAME.expected
 
 Standard library only. A source's head says how it is compiled and run; `../foreign.rs` reads the same words and says what
@@ -236,6 +237,49 @@ def record_all(args):
     return failed
 
 
+def differing_rows(cuda, path):
+    """Rows of a form file (see `../forms.rs`), and how many of them the driver gives exactly."""
+    text = open(path).read()
+    rows = []
+    for line in text.splitlines():
+        if not line.startswith("// "):
+            break
+        match = re.fullmatch(r"// ([0-9a-f ]+) -> ([0-9a-f ]+)", line)
+        if match:
+            rows.append([part.split() for part in match.groups()])
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    cuda("cuModuleLoadData", ctypes.byref(module), text.encode() + b"\0")
+    cuda("cuModuleGetFunction", ctypes.byref(function), module, b"form")
+    given = [int(word, 16) for row in rows for word in row[0]]
+    wanted = [word for row in rows for word in row[1]]
+    places = [ctypes.c_uint64(), ctypes.c_uint64()]
+    for place, data in zip(places, (given, [0] * len(wanted))):
+        raw = struct.pack(f"<{len(data)}Q", *data)
+        cuda("cuMemAlloc_v2", ctypes.byref(place), ctypes.c_size_t(len(raw)))
+        cuda("cuMemcpyHtoD_v2", place, raw, ctypes.c_size_t(len(raw)))
+    pointers = (ctypes.c_void_p * 2)(*[ctypes.addressof(place) for place in places])
+    cuda("cuLaunchKernel", function, 1, 1, 1, len(rows), 1, 1, 0, None, pointers, None)
+    cuda("cuCtxSynchronize")
+    raw = ctypes.create_string_buffer(8 * len(wanted))
+    cuda("cuMemcpyDtoH_v2", raw, places[1], ctypes.c_size_t(len(raw)))
+    found = struct.unpack(f"<{len(wanted)}Q", raw.raw)
+    cuda("cuModuleUnload", module)
+    return len(wanted), sum(f"{value & (1 << 4 * len(word)) - 1:0{len(word)}x}" != word for value, word in zip(found, wanted))
+
+
+def check_forms(args):
+    cuda = Driver(args.driver)
+    folder = os.path.join(HERE, "..", "forms")
+    failed = False
+    for file in sorted(os.listdir(folder)):
+        if args.names and file.rsplit(".", 1)[0] not in args.names:
+            continue
+        values, differ = differing_rows(cuda, os.path.join(folder, file))
+        print(f"{file}: {values} values" + (f", {differ} DIFFER" if differ else ""))
+        failed |= differ > 0
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     verbs = parser.add_subparsers(required=True)
@@ -248,7 +292,10 @@ def main():
     other.add_argument("--driver", default="libcuda.so.1")
     other.add_argument("--note", required=True)
     other.set_defaults(run=record_all)
-    for each in (verb, other):
+    forms = verbs.add_parser("forms")
+    forms.add_argument("--driver", default="libcuda.so.1")
+    forms.set_defaults(run=check_forms)
+    for each in (verb, other, forms):
         each.add_argument("--out")
         each.add_argument("names", nargs="*")
     args = parser.parse_args()

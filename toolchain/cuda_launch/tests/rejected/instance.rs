@@ -1,0 +1,16 @@
+use cuda_launch_fixtures::{AddKernel, ScaledKernel};
+use cust::function::Function;
+use cust::memory::DeviceBuffer;
+use cust::stream::Stream;
+
+unsafe fn launch(
+    add: &AddKernel<Function<'_>>,
+    on: &Stream,
+    a: &DeviceBuffer<f32>,
+    b: &DeviceBuffer<f64>,
+    out: &mut DeviceBuffer<f32>,
+) {
+    let _ = ScaledKernel::<f32, 9, Function<'_>>::CONTRACT;
+}
+
+fn main() {}
