@@ -21,34 +21,65 @@
 
 #![cfg_attr(target_arch = "nvptx64", no_std)]
 // For LLVM intrinsics that return a value and a predicate; `cuda_builder` lets device crates use features.
-#![cfg_attr(target_arch = "nvptx64", feature(abi_unadjusted))]
+#![cfg_attr(target_arch = "nvptx64", feature(abi_unadjusted, core_float_math))]
 // For the start of launch-sized shared memory, as one symbol (`shared/window.rs`).
 #![cfg_attr(
     target_arch = "nvptx64",
     feature(core_intrinsics, gpu_intrinsics, gpu_launch_sized_workgroup_mem, rustc_attrs)
 )]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
+
 pub mod atomic;
 mod empty;
+pub mod float;
 pub mod grid;
+pub mod io;
 pub mod mem;
+#[cfg(target_arch = "nvptx64")]
+mod memory;
 pub mod misc;
 #[cfg(target_arch = "nvptx64")]
 mod panic;
 mod parameters;
+pub mod ptr;
 pub mod shared;
+mod text;
 pub mod thread;
 pub mod vector;
 pub mod warp;
 
 pub use cuda_std_macros::{address_space, externally_visible, gpu_only, kernel, shared_array};
+pub use float::{FloatExt, GpuFloat};
 pub use glam;
+pub use half::{self, bf16, f16};
 
 /// What most kernels use.
+///
+/// The assertions are those of `core`; those of [`crate::io`], which say what they saw, are `cuda_std::assert_eq!` and
+/// `cuda_std::assert_ne!`. On the host `print!` and `println!` are those of `std`: other macros of these names would be
+/// ambiguous there.
 pub mod prelude {
     pub use crate::grid::GridMut;
+    pub use crate::half::f16;
     pub use crate::vector::Packed;
     pub use crate::{kernel, thread};
+    #[cfg(feature = "alloc")]
+    pub use alloc::{
+        borrow::ToOwned,
+        boxed::Box,
+        format,
+        rc::Rc,
+        string::{String, ToString},
+        vec::Vec,
+    };
+    pub use core::{assert_eq, assert_ne};
+
+    #[cfg(target_arch = "nvptx64")]
+    pub use crate::{print, println};
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub use std::{print, println};
 }
 
 /// What the code that macros write refers to. Not for use by name.

@@ -36,5 +36,5 @@ pub use window::*;
 #[must_use]
 pub fn dynamic_shared_mem<T>() -> *mut T {
     const { assert!(align_of::<T>() <= 16, "shared memory is aligned to 16 bytes: this type asks for more") };
-    window::start().cast()
+    start().cast()
 }

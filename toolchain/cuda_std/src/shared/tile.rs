@@ -99,7 +99,7 @@ macro_rules! plain {
         unsafe impl Plain for $t {}
     )*};
 }
-plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64);
+plain!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 half::f16 half::bf16);
 plain!(AtomicU32 AtomicI32 AtomicU64 AtomicI64 crate::atomic::AtomicF32 crate::atomic::AtomicF64);
 
 // SAFETY: nothing but the elements.

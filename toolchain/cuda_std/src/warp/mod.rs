@@ -7,11 +7,13 @@
 //! They are LLVM's intrinsics, not inline PTX: only those are marked convergent, which is what keeps the compiler from
 //! copying or moving them into a branch that some of the lanes do not take.
 
+mod reduce;
 mod shuffle;
 mod vote;
 
 use crate::gpu_only;
 
+pub use reduce::*;
 pub use shuffle::*;
 pub use vote::*;
 

@@ -142,6 +142,21 @@ macro_rules! small_values {
 
 small_values!(u8 i8 u16 i16);
 
+macro_rules! half_values {
+    ($($t:ty)*) => {$(
+        impl WarpShuffleValue for $t {
+            #[inline(always)]
+            unsafe fn shuffle(mode: WarpShuffleMode, mask: u32, value: Self, b: u32, width: u32) -> (Self, bool) {
+                // SAFETY: by the caller.
+                let (got, inside) = unsafe { u16::shuffle(mode, mask, value.to_bits(), b, width) };
+                (<$t>::from_bits(got), inside)
+            }
+        }
+    )*};
+}
+
+half_values!(half::f16 half::bf16);
+
 #[cfg(test)]
 mod tests {
     use super::*;

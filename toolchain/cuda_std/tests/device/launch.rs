@@ -15,8 +15,12 @@ pub(crate) struct Rig {
 
 impl Rig {
     pub(crate) fn new() -> Self {
+        Self::of(&PTX)
+    }
+
+    pub(crate) fn of(ptx: &str) -> Self {
         let memory = Arc::new(Memory::new(1 << 30));
-        let module = gridstride_ptx::parse(&PTX).unwrap_or_else(|error| panic!("{error}"));
+        let module = gridstride_ptx::parse(ptx).unwrap_or_else(|error| panic!("{error}"));
         let program = Arc::new(Program::load(&module, &memory).unwrap_or_else(|error| panic!("{error}")));
         Self { device: Device::new(2, memory.clone()), memory, program }
     }
