@@ -11,6 +11,7 @@ pub mod devices;
 pub mod doctor;
 pub mod explain;
 pub mod man;
+pub mod new;
 pub mod profile;
 pub mod ptx;
 pub mod run;
@@ -54,6 +55,7 @@ verbs! {
     Run => run,
     Check => check,
     Ptx => ptx,
+    New => new,
     Doctor => doctor,
     Completions => completions,
     Man => man,

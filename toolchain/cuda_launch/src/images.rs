@@ -94,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_best_that_runs_is_picked() {
-        let best = |major, minor| IMAGES.best_for((major, minor)).map(Image::ptx).unwrap_or("none");
+        let best = |major, minor| IMAGES.best_for((major, minor)).map_or("none", Image::ptx);
         assert_eq!(best(7, 0), "70");
         assert_eq!(best(8, 9), "70");
         assert_eq!(best(9, 0), "90a");
