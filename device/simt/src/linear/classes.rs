@@ -3,7 +3,7 @@
 //!
 //! Registers may have several definitions, so a register's class is what all of its definitions agree on.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use gridstride_ptx::{Function, Instr, Operand, RegId};
 
@@ -67,8 +67,17 @@ impl<'a> Classes<'a> {
             new.registers.insert(*slot, width(reg.ty));
         }
         new.place_constants(code, flat);
-        let steps: HashMap<u32, &Step> =
-            code.blocks.iter().flat_map(|block| &block.steps).map(|step| (step.at, step)).collect();
+        let mut steps: HashMap<u32, &Step> = HashMap::new();
+        let mut several: HashSet<u32> = HashSet::new();
+        for step in code.blocks.iter().flat_map(|block| &block.steps) {
+            if steps.insert(step.at, step).is_some() {
+                several.insert(step.at);
+            }
+        }
+        // A rule is about the one step that an instruction became.
+        several.iter().for_each(|at| {
+            steps.remove(at);
+        });
         for (at, instr) in (0..).zip(&function.instrs) {
             match steps.get(&at).and_then(|_| find(function, instr, level)) {
                 Some(rule) => {
