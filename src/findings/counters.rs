@@ -13,7 +13,7 @@ pub fn table(launches: &[(&str, Counters)]) -> Table {
     header.extend(launches.iter().map(|(heading, _)| *heading));
     let mut table = Table::new(&header);
     type Figure = fn(&Counters) -> Option<f64>;
-    let figures: [(&str, Figure); 12] = [
+    let figures: [(&str, Figure); 14] = [
         ("blocks", |c| Some(c.blocks as f64)),
         ("warps", |c| Some(c.warps as f64)),
         ("warp instructions", |c| Some(c.instructions as f64)),
@@ -26,6 +26,8 @@ pub fn table(launches: &[(&str, Counters)]) -> Table {
         ("bytes of sectors used, %", sector_use),
         ("shared memory requests", |c| Some(c.shared_requests as f64)),
         ("bank conflicts", |c| Some(c.bank_conflicts as f64)),
+        ("local memory requests", |c| Some(c.local_requests as f64)),
+        ("atomic conflicts", |c| Some(c.atomic_conflicts as f64)),
     ];
     for (name, figure) in figures {
         let values: Vec<Option<f64>> = launches.iter().map(|(_, counters)| figure(counters)).collect();
@@ -70,6 +72,9 @@ pub struct Counted {
     sectors_per_request: Option<f64>,
     shared_requests: u64,
     bank_conflicts: u64,
+    local_requests: u64,
+    local_bytes: u64,
+    atomic_conflicts: u64,
 }
 
 impl From<Counters> for Counted {
@@ -89,6 +94,9 @@ impl From<Counters> for Counted {
             sectors_per_request: counters.sectors_per_request(),
             shared_requests: counters.shared_requests,
             bank_conflicts: counters.bank_conflicts,
+            local_requests: counters.local_requests,
+            local_bytes: counters.local_bytes,
+            atomic_conflicts: counters.atomic_conflicts,
         }
     }
 }
