@@ -118,6 +118,8 @@ impl Spec {
                 let text = string(value);
                 self.precision.map_or(text.clone(), |limit| text.chars().take(limit).collect())
             }
+            // As the C library of the host prints it, which does the printing on a GPU, too.
+            'p' if value == 0 => "(nil)".to_owned(),
             'p' => format!("{value:#x}"),
             'f' | 'F' => signed_float(float, self.sign(), format!("{float:.precision$}")),
             'e' | 'E' => self.cased(signed_float(float, self.sign(), exponent(float, precision))),

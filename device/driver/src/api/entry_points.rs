@@ -105,24 +105,24 @@ fn exported_address(name: &str) -> Option<*const ()> {
 }
 
 fn search(symbol: In<c_char>, function: Out<*mut c_void>, version: i32, flags: u64) -> Result<Found> {
+    const LEGACY: u64 = 1;
     const PER_THREAD: u64 = 2;
     let symbol = symbol.c_str()?;
     function.wanted()?;
     let (major, minor) = cpu::DRIVER_VERSION;
     let newest = (major * 1000 + minor * 10) as i32;
-    // Default, legacy, or per thread; and both of the latter contradict each other.
-    if flags > PER_THREAD {
+    // NVIDIA's driver takes both at once, too (observed with 580.159.04).
+    if flags > LEGACY | PER_THREAD {
         return fail(CUresult::INVALID_VALUE);
     }
     if version > newest {
         let detail = format!("a function of CUDA {version} was asked for, and the CPU device follows {newest}");
         return Err(CUresult::INVALID_VALUE.because(detail));
     }
-    let found = symbol.to_str().map_or(Found::NoSuchName, |name| find(name, version, flags == PER_THREAD));
-    function.set(match found {
-        Found::Function(address) => address.cast_mut().cast(),
-        Found::NoSuchName | Found::NewerThanAsked => std::ptr::null_mut(),
-    })?;
+    let found = symbol.to_str().map_or(Found::NoSuchName, |name| find(name, version, flags & PER_THREAD != 0));
+    if let Found::Function(address) = found {
+        function.set(address.cast_mut().cast())?;
+    }
     Ok(found)
 }
 
@@ -141,6 +141,10 @@ fn get_with_status(
     status: Out<CEnum>,
 ) -> Result {
     let found = search(symbol, function, version, flags)?;
+    // The first form leaves the pointer as it is when there is nothing to point to; this one does not.
+    if !matches!(found, Found::Function(_)) {
+        function.set(std::ptr::null_mut())?;
+    }
     status.set_if_wanted(match found {
         Found::Function(_) => 0,
         Found::NoSuchName => 1,
@@ -154,7 +158,7 @@ fn export_table(table: Out<*const c_void>, id: In<CUuuid>) -> Result {
     let bytes = id.get()?.bytes;
     table.set(std::ptr::null())?;
     let id: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    Err(CUresult::NOT_FOUND.because(format!("the CPU device has no table {id} of undocumented functions")))
+    Err(CUresult::INVALID_VALUE.because(format!("the CPU device has no table {id} of undocumented functions")))
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ fn enable(peer: CUcontext, flags: u32) -> Result {
         return fail(CUresult::INVALID_VALUE);
     }
     if peer.device == context.device {
-        return Err(CUresult::INVALID_DEVICE.because("both contexts are of the same device"));
+        return Err(CUresult::PEER_ACCESS_UNSUPPORTED.because("both contexts are of the same device"));
     }
     fail(CUresult::PEER_ACCESS_UNSUPPORTED)
 }
