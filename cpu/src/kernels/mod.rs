@@ -3,7 +3,7 @@
 //! To add one, two files and three lines, fewer than 60 in all:
 //!
 //! 1. `gpu/src/FAMILY.rs` with the kernel, and its `pub mod` line in `gpu/src/lib.rs`.
-//! 2. `FAMILY.rs` here with a type that implements [`Kernel`]: what it moves and computes, and its [`Case`], which is its
+//! 2. `FAMILY.rs` here with a type that implements [`Kernel`]: what it moves and computes, and its `Case`, which is its
 //!    inputs, what should come out, and the parameters of the launch. `maps.rs` is the pattern.
 //! 3. Its `mod` line and its line in [`ALL`].
 //!
