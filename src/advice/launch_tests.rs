@@ -131,3 +131,11 @@ fn every_rule_has_a_name_and_a_source_of_its_own() {
     assert_eq!(names.len(), Rule::ALL.len());
     assert!(Rule::ALL.iter().all(|rule| !rule.source().is_empty()));
 }
+
+#[test]
+fn the_guide_has_a_row_for_every_rule() {
+    let page = include_str!("../../docs/guide/rules.md");
+    for rule in Rule::ALL {
+        assert_eq!(page.matches(&format!("| `{}` |", rule.name())).count(), 1, "{}", rule.name());
+    }
+}
