@@ -29,35 +29,17 @@ impl Product<'_> {
     #[inline(always)]
     fn part(&self, row: usize, first: usize, step: usize) -> f32 {
         let (mut at, end) = (self.starts[row] as usize + first, self.starts[row + 1] as usize);
-        let end = end.min(self.columns.len()).min(self.values.len());
         let mut sum = 0.0;
         while at < end {
-            // Four elements are under way before the first column is needed.
-            let mut four = [(0, 0.0); 4];
-            let mut k = 0;
-            while k < 4 {
-                let at = at + k * step;
-                if at < end {
-                    // SAFETY: below both lengths.
-                    four[k] = unsafe { (*self.columns.get_unchecked(at), *self.values.get_unchecked(at)) };
-                }
-                k += 1;
-            }
-            let mut k = 0;
-            while k < 4 {
-                if at + k * step < end {
-                    sum = Float::mul_add(four[k].1, self.x[four[k].0 as usize], sum);
-                }
-                k += 1;
-            }
-            at += 4 * step;
+            sum = Float::mul_add(self.values[at], self.x[self.columns[at] as usize], sum);
+            at += step;
         }
         sum
     }
 }
 
 /// `out[row]` is the sum of `values[k] * x[columns[k]]` for `k` from `starts[row]` to `starts[row + 1]`; 8 lanes a row.
-/// Panics where a column is not one of `x`; elements that `columns` or `values` is too short for count as none.
+/// Panics where an index is not there.
 ///
 /// # Safety
 /// `out` must be valid for `starts.len() - 1` writes that no one else reads or makes meanwhile.

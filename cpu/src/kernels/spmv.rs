@@ -3,9 +3,7 @@
 use super::expected::{Expected, gamma};
 use super::random::{collect, random};
 use super::{Case, Kernel, Sizes};
-use crate::Facts;
 use crate::dtype::Dtype;
-use crate::shape::LaunchShape;
 
 /// The kernels of `gpu/src/spmv.rs`.
 pub(super) struct Spmv {
@@ -50,15 +48,6 @@ impl Kernel for Spmv {
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
         if self.group { 8 * n } else { n }
-    }
-
-    fn shape(&self, dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
-        // A thread an iteration: rows wait for one load after another, and more of them wait at a time.
-        if facts.is_gpu() {
-            LaunchShape::resident(facts, self.iterations(dtype, n), 256, u32::MAX)
-        } else {
-            LaunchShape::full(facts, self.iterations(dtype, n), 16)
-        }
     }
 
     fn sizes(&self) -> Sizes {
