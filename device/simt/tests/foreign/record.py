@@ -3,6 +3,7 @@
 
     record.py compile --nvrtc libnvrtc.so.13 --include DIR [NAME ...]    NAME.cu -> NAME.ptx
     record.py forms --driver libcuda.so.1 [NAME ...]     ../forms/NAME.ptx: says where the driver gives other bits
+                    (with --out DIR also writes the file with the driver's bits there: a new form starts with zeros)
     record.py record --driver libcuda.so.1 --note "H200, driver ..." [NAME ...]    NAME.ptx -> NAME.expected
 
 Standard library only. A source's head says how it is compiled and run; `../foreign.rs` reads the same words and says what
@@ -237,16 +238,14 @@ def record_all(args):
     return failed
 
 
-def differing_rows(cuda, path):
-    """Rows of a form file (see `../forms.rs`), and how many of them the driver gives exactly."""
-    text = open(path).read()
+def form_run(cuda, path):
+    """The rows of a form file (see `../forms.rs`), and the words that the driver gives for them."""
     rows = []
-    for line in text.splitlines():
-        if not line.startswith("// "):
-            break
-        match = re.fullmatch(r"// ([0-9a-f ]+) -> ([0-9a-f ]+)", line)
+    for line in open(path):
+        match = re.fullmatch(r"// ([0-9a-f ]+) -> ([0-9a-f ]+)", line.rstrip())
         if match:
             rows.append([part.split() for part in match.groups()])
+    text = open(path).read()
     module, function = ctypes.c_void_p(), ctypes.c_void_p()
     cuda("cuModuleLoadData", ctypes.byref(module), text.encode() + b"\0")
     cuda("cuModuleGetFunction", ctypes.byref(function), module, b"form")
@@ -264,7 +263,18 @@ def differing_rows(cuda, path):
     cuda("cuMemcpyDtoH_v2", raw, places[1], ctypes.c_size_t(len(raw)))
     found = struct.unpack(f"<{len(wanted)}Q", raw.raw)
     cuda("cuModuleUnload", module)
-    return len(wanted), sum(f"{value & (1 << 4 * len(word)) - 1:0{len(word)}x}" != word for value, word in zip(found, wanted))
+    return wanted, [f"{value & (1 << 4 * len(word)) - 1:0{len(word)}x}" for value, word in zip(found, wanted)]
+
+
+def with_results(path, found):
+    """A form file's text with other results."""
+    given = iter(found)
+    lines = open(path).read().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        match = re.fullmatch(r"// ([0-9a-f ]+) -> ([0-9a-f ]+)", line.rstrip())
+        if match:
+            lines[at] = f"// {match[1]} -> {' '.join(next(given) for _ in match[2].split())}\n"
+    return "".join(lines)
 
 
 def check_forms(args):
@@ -274,9 +284,14 @@ def check_forms(args):
     for file in sorted(os.listdir(folder)):
         if args.names and file.rsplit(".", 1)[0] not in args.names:
             continue
-        values, differ = differing_rows(cuda, os.path.join(folder, file))
-        print(f"{file}: {values} values" + (f", {differ} DIFFER" if differ else ""))
+        path = os.path.join(folder, file)
+        wanted, found = form_run(cuda, path)
+        differ = sum(word != value for word, value in zip(wanted, found))
+        print(f"{file}: {len(wanted)} values" + (f", {differ} DIFFER" if differ else ""))
         failed |= differ > 0
+        if args.out:
+            with open(os.path.join(args.out, file), "w") as out:
+                out.write(with_results(path, found))
     return failed
 
 
