@@ -237,7 +237,8 @@ pub struct Register {
 pub struct Var {
     /// Name as written.
     pub name: Arc<str>,
-    /// Local, shared or param (`Const`/`Global` may be declared inside functions too).
+    /// Local, shared or param. A `.global` or `.const` variable of a function is among the module's, as `function.name`; but
+    /// not an `.extern` one.
     pub space: Space,
     /// Element type.
     pub ty: Type,

@@ -56,6 +56,17 @@ pub enum FaultKind {
         /// The allocation as it was.
         allocation: Allocation,
     },
+    /// A store to constant memory, or an atomic there.
+    ReadOnly {
+        /// Write or atomic.
+        access: Access,
+        /// First byte.
+        address: u64,
+        /// Bytes.
+        size: u32,
+        /// The variable's place.
+        allocation: Allocation,
+    },
     /// An address that is not a multiple of the access size.
     Misaligned {
         /// State space of the access.
@@ -143,6 +154,11 @@ impl fmt::Display for FaultKind {
             Self::UseAfterFree { access, address, size, allocation: Allocation { base, size: bytes, .. } } => write!(
                 f,
                 "{access} of {size} bytes at {address:#x} is in memory that has been freed ({bytes} bytes at {base:#x})"
+            ),
+            Self::ReadOnly { access, address, size, allocation: Allocation { base, size: bytes, .. } } => write!(
+                f,
+                "{access} of {size} bytes at {address:#x} is in constant memory (a `.const` variable of {bytes} bytes at \
+                 {base:#x}), which kernels can only read; make the variable `.global`, or write to it from the host"
             ),
             Self::Misaligned { space, access, address, needed } => {
                 write!(

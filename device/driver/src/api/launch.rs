@@ -238,7 +238,7 @@ fn packed<'a>(extra: Out<*mut c_void>) -> Result<&'a [u8]> {
 /// The error of a context whose kernel did this.
 fn error_of(fault: &Fault) -> Error {
     let code = match fault.kind {
-        FaultKind::OutOfBounds { .. } => CUresult::ILLEGAL_ADDRESS,
+        FaultKind::OutOfBounds { .. } | FaultKind::ReadOnly { .. } => CUresult::ILLEGAL_ADDRESS,
         FaultKind::Misaligned { .. } => CUresult::MISALIGNED_ADDRESS,
         FaultKind::Assert { .. } => CUresult::ASSERT,
         FaultKind::Deadlock { .. } => CUresult::LAUNCH_TIMEOUT,

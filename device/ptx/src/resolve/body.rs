@@ -9,7 +9,7 @@ use crate::ast::{Guard as GuardAst, Instr as InstrAst, Param as ParamAst, Regist
 use crate::cfg;
 use crate::error::ParseError;
 use crate::lexer::Token;
-use crate::module::{Function, Guard, Instr, Loc, Operand, Prototype, RegId, Symbol, Type};
+use crate::module::{Function, Guard, Instr, Linkage, Loc, Operand, Prototype, RegId, Space, Symbol, Type};
 
 /// Reads the statements of a function.
 pub(crate) fn resolve<'t>(resolver: &mut Resolver<'t>, pending: Pending<'t>) -> Result<Function> {
@@ -78,6 +78,12 @@ impl<'t> Body<'_, 't> {
                 for name in names {
                     self.registers(ty, lanes, &name)?;
                 }
+            }
+            Statement::Variable(variable)
+                if matches!(variable.space, Space::Global | Space::Const) && variable.linkage != Linkage::Extern =>
+            {
+                let global = self.resolver.own_global(&variable, &self.scopes, &self.function.name)?;
+                self.define(variable.name, Name::Global(global))?;
             }
             Statement::Variable(variable) => {
                 let var = self.resolver.var(&variable, Some(&self.scopes))?;

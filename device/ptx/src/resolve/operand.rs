@@ -70,6 +70,7 @@ impl<'t> Body<'_, 't> {
                 Name::Reg(reg) => Operand::Reg(reg),
                 Name::Vector(elements) => Operand::Vector(elements.iter().copied().map(Operand::Reg).collect()),
                 Name::Var(var) => Operand::Symbol(Symbol::Var(var), 0),
+                Name::Global(global) => Operand::Symbol(Symbol::Global(global), 0),
                 Name::Prototype(prototype) => Operand::Prototype(prototype),
                 Name::BranchTargets(_) => {
                     return Err(self.error(token, "only `brx.idx` takes a list of `.branchtargets`"));

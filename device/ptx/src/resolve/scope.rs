@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::nearest::nearest;
 use crate::lexer::Token;
-use crate::module::{Prototype, RegId, Type, VarId};
+use crate::module::{GlobalId, Prototype, RegId, Type, VarId};
 
 /// What a function-scope name stands for.
 #[derive(Debug, Clone)]
@@ -15,6 +15,8 @@ pub(crate) enum Name<'t> {
     /// `.reg .v4 .f32 v`: one register an element.
     Vector(Rc<[RegId]>),
     Var(VarId),
+    /// `.global` or `.const`: there is one for all threads, so it is the module's.
+    Global(GlobalId),
     Prototype(Arc<Prototype>),
     BranchTargets(Rc<[Token<'t>]>),
 }

@@ -1,9 +1,9 @@
 //! Sizes and initial contents of variables.
 
 use super::scope::{Found, Name, Scopes};
-use super::{Resolver, Result};
+use super::{Resolver, Result, index};
 use crate::ast::{Constant, Init as InitAst, InitAddress, Variable};
-use crate::module::{Init, Linkage, Reloc, Space, Symbol, Type, Var};
+use crate::module::{Global, GlobalId, Init, Linkage, Reloc, Space, Symbol, Type, Var};
 
 /// `.align` if written, else that of an element.
 pub(crate) fn alignment(variable: &Variable<'_>) -> u32 {
@@ -21,6 +21,22 @@ impl<'t> Resolver<'t> {
         let name = self.intern(variable.name.text);
         let (space, ty, align) = (variable.space, variable.ty, alignment(variable));
         Ok(Var { name, space, ty, align, size: size.unwrap_or(0), init })
+    }
+
+    /// A `.global` or `.const` variable of the function `owner`, which becomes one of the module under a name that no text can
+    /// give to another.
+    pub(crate) fn own_global(&mut self, variable: &Variable<'t>, scopes: &Scopes<'t>, owner: &str) -> Result<GlobalId> {
+        let Var { name, space, align, size, init, .. } = self.var(variable, Some(scopes))?;
+        self.module.globals.push(Global {
+            name: format!("{owner}.{name}").into(),
+            space,
+            linkage: variable.linkage,
+            align,
+            size: Some(size),
+            init,
+            line: variable.name.line,
+        });
+        Ok(GlobalId(index(self.module.globals.len() - 1)))
     }
 
     /// Size in bytes (`None` for an array without a length) and initial contents.
@@ -141,6 +157,7 @@ impl<'t> Filler<'_, 't> {
         let InitAddress { symbol: token, addend, generic, mask } = *address;
         let local = self.scopes.and_then(|scopes| scopes.find(token.text)).and_then(|found| match found {
             Found::Name(Name::Var(var)) => Some(Symbol::Var(*var)),
+            Found::Name(Name::Global(global)) => Some(Symbol::Global(*global)),
             _ => None,
         });
         let Some(symbol) = local.or_else(|| self.resolver.symbol(token.text)) else {

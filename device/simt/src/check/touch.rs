@@ -77,7 +77,7 @@ impl Touch {
         for lane in lanes_of(self.global | self.shared) {
             let at = self.at[lane];
             let start = if self.shared >> lane & 1 == 0 {
-                if !lanes.recent.holds(lanes.launch, at, size) {
+                if !lanes.recent.holds(lanes.launch, at, size, Access::Read) {
                     continue;
                 }
                 at

@@ -9,15 +9,16 @@ use super::load::{Widen, combinations, copy_row, key};
 use super::place::{Form, Order, Unit};
 use super::store::{Narrowed, store_combinations};
 use crate::decode::width;
+use crate::fault::Access;
 use crate::lane::{Args, ExecFn, LANES, Lane, Lanes, Level, SHARED_WINDOW, Step, WINDOW_BYTES};
 use crate::memory::raw::Element;
 use crate::memory::rows;
 use crate::ops::linear::{first, leave, put};
 use crate::ops::modifiers::Modifiers;
 
-/// The host address of `bytes` bytes from lane 0's address on, if all are there to be touched and aligned to `size`.
+/// The host address of `bytes` bytes from lane 0's address on, if all are there to be accessed so and aligned to `size`.
 #[inline(always)]
-unsafe fn host(lanes: &mut Lanes<'_>, args: &Args, size: u64, bytes: u64) -> Option<u64> {
+unsafe fn host(lanes: &mut Lanes<'_>, args: &Args, size: u64, bytes: u64, access: Access) -> Option<u64> {
     let form = Form::of(args.slots[5]);
     // SAFETY: by the caller, the register is as wide as the form says.
     let at = unsafe {
@@ -33,7 +34,7 @@ unsafe fn host(lanes: &mut Lanes<'_>, args: &Args, size: u64, bytes: u64) -> Opt
     let offset = match form.space() {
         Some(Space::Shared) => at,
         None if at.wrapping_sub(SHARED_WINDOW) < WINDOW_BYTES => at - SHARED_WINDOW,
-        _ if at >= SHARED_WINDOW || !lanes.recent.holds(lanes.launch, at, bytes) => return None,
+        _ if at >= SHARED_WINDOW || !lanes.recent.holds(lanes.launch, at, bytes, access) => return None,
         _ => {
             if bytes > size {
                 prefetch(at + bytes, bytes);
@@ -66,7 +67,7 @@ unsafe fn load_row_body<E: Widen<R>, R: Lane, const N: usize, U: Unit>(lanes: &m
     let size = (N * size_of::<E>()) as u64;
     // SAFETY: by the caller; the row was found to be alive and aligned, and whole registers of R's width are written.
     unsafe {
-        let Some(from) = host(lanes, args, size, size * LANES as u64) else { return leave() };
+        let Some(from) = host(lanes, args, size, size * LANES as u64, Access::Read) else { return leave() };
         if N == 1 && size_of::<E>() == size_of::<R>() {
             U::copy::<E, LANES>(from, lanes.frame.add(args.slots[1].0 as usize) as u64);
             return Ok(());
@@ -99,7 +100,7 @@ unsafe fn store_row_body<E: Element, R: Narrowed<E>, const N: usize, U: Unit>(
     let size = (N * size_of::<E>()) as u64;
     // SAFETY: by the caller; the row was found to be alive and aligned, and the registers have R's width.
     unsafe {
-        let Some(to) = host(lanes, args, size, size * LANES as u64) else { return leave() };
+        let Some(to) = host(lanes, args, size, size * LANES as u64, Access::Write) else { return leave() };
         if N == 1 && size_of::<E>() == size_of::<R>() {
             U::copy::<E, LANES>(lanes.frame.add(args.slots[1].0 as usize) as u64, to);
             return Ok(());
@@ -128,7 +129,7 @@ unsafe fn load_one<E: Widen<R>, R: Lane, const ALL: bool>(lanes: &mut Lanes<'_>,
     let size = size_of::<E>() as u64;
     // SAFETY: by the caller; the element was found to be alive and aligned, and the register has R's width.
     unsafe {
-        let Some(from) = host(lanes, args, size, size) else { return leave() };
+        let Some(from) = host(lanes, args, size, size, Access::Read) else { return leave() };
         let value = E::load(from).widen();
         if ALL {
             lanes.set(args.slots[1], [value; LANES]);

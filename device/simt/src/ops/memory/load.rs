@@ -51,7 +51,7 @@ unsafe fn load_body<E: Widen<R>, R: Lane, const N: usize, const WEAK: bool, U: U
     let mut at = [0; LANES];
     let found = if WEAK {
         // SAFETY: for WEAK the decoder gives a 64-bit register.
-        match unsafe { quick::<LANES>(lanes, args, size) } {
+        match unsafe { quick::<LANES>(lanes, args, size, Access::Read) } {
             Some(found) => found,
             // SAFETY: by the caller.
             None => unsafe { slow::<U>(lanes, args, form, size, &mut at)? },
@@ -125,7 +125,12 @@ pub(super) unsafe fn copy_row<E: Element, const N: usize, U: Unit>(from: u64, to
 
 /// The two cases that loops are made of: a whole warp side by side, and a lone lane.
 #[inline(always)]
-pub(super) unsafe fn quick<const ALL: usize>(lanes: &mut Lanes<'_>, args: &Args, size: u64) -> Option<Found> {
+pub(super) unsafe fn quick<const ALL: usize>(
+    lanes: &mut Lanes<'_>,
+    args: &Args,
+    size: u64,
+    access: Access,
+) -> Option<Found> {
     // SAFETY: by the caller, the register has 64 bits a lane; nothing writes to it while it is borrowed.
     let register = unsafe { &*lanes.frame.add(args.slots[0].0 as usize).cast::<[u64; LANES]>() };
     let offset = args.imm.cast_unsigned();
@@ -135,12 +140,13 @@ pub(super) unsafe fn quick<const ALL: usize>(lanes: &mut Lanes<'_>, args: &Args,
         let good = in_a_row(register, size)
             && first & (size - 1) == 0
             && first < SHARED_WINDOW
-            && lanes.recent.holds(lanes.launch, first, size * ALL as u64);
+            && lanes.recent.holds(lanes.launch, first, size * ALL as u64, access);
         return good.then_some(Found::Row(first));
     }
     if lanes.mask & (lanes.mask - 1) == 0 {
         let only = register[lanes.mask.trailing_zeros() as usize % LANES].wrapping_add(offset);
-        let good = only & (size - 1) == 0 && only < SHARED_WINDOW && lanes.recent.holds(lanes.launch, only, size);
+        let good =
+            only & (size - 1) == 0 && only < SHARED_WINDOW && lanes.recent.holds(lanes.launch, only, size, access);
         return good.then_some(Found::One(only));
     }
     None

@@ -8,6 +8,7 @@ pub(crate) use super::form::{Form, Order};
 use crate::fault::{Access, FaultKind};
 use crate::lane::{FULL, LANES, LOCAL_WINDOW, LaneFault, Lanes, SHARED_WINDOW, Slot, WINDOW_BYTES};
 use crate::memory::raw::{Narrow, Vectors, Wide, Widest};
+use crate::memory::{AllocKind, Allocation};
 use gridstride_ptx::Space;
 
 /// An access of a warp, before its addresses are known.
@@ -129,7 +130,9 @@ unsafe fn find(
     *private = matches!(space, Space::Shared | Space::Local | Space::Param);
     let held = aligned
         && match space {
-            Space::Global | Space::Const => lanes.recent.holds(lanes.launch, low, reach.saturating_add(size)),
+            Space::Global | Space::Const => {
+                lanes.recent.holds(lanes.launch, low, reach.saturating_add(size), place.access)
+            }
             Space::Shared => inside(high - start, size, lanes.shared_bytes),
             Space::Local | Space::Param => inside(high - start, size, lanes.local_bytes),
         };
@@ -298,8 +301,12 @@ fn check(lanes: &mut Lanes<'_>, place: &Place, space: Space, address: u64) -> Re
     }
     let limit = match space {
         Space::Global | Space::Const => {
-            if lanes.recent.holds(lanes.launch, address, size) {
+            if lanes.recent.holds(lanes.launch, address, size, access) {
                 return Ok(());
+            }
+            let constant = |it: &Allocation| it.kind == AllocKind::ModuleConstant && it.holds(address, size);
+            if let Some(allocation) = lanes.launch.memory.find(address).filter(constant) {
+                return Err(FaultKind::ReadOnly { access, address, size: size as u32, allocation });
             }
             if let Some(allocation) = lanes.launch.memory.freed(address) {
                 return Err(FaultKind::UseAfterFree { access, address, size: size as u32, allocation });

@@ -48,7 +48,7 @@ unsafe fn store_body<E: Element, R: Narrowed<E>, const N: usize, const WEAK: boo
     let mut at = [0; LANES];
     let found = if WEAK {
         // SAFETY: for WEAK the decoder gives a 64-bit register.
-        match unsafe { quick::<LANES>(lanes, args, size) } {
+        match unsafe { quick::<LANES>(lanes, args, size, Access::Write) } {
             Some(found) => found,
             // SAFETY: by the caller.
             None => unsafe { slow::<U>(lanes, args, form, size, &mut at)? },
