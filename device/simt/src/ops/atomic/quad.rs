@@ -8,30 +8,17 @@ use crate::memory::raw::Element;
 /// Where the processor has no such operation.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// `cmpxchg16b`, in a function of its own: LLVM takes that feature for none that inlining has to respect, and what becomes of
-/// the exchange in a function without it is a call into `libatomic`, which nobody links.
-///
-/// # Safety
-/// `at` is the aligned address of 16 live bytes, and the processor has the instruction.
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-#[target_feature(enable = "cmpxchg16b")]
-#[inline(never)]
-unsafe fn exchange(at: u64, old: u128, new: u128) -> u128 {
-    use std::sync::atomic::Ordering::SeqCst;
-    // SAFETY: by the caller.
-    unsafe { std::arch::x86_64::cmpxchg16b(at as *mut u128, old, new, SeqCst, SeqCst) }
-}
-
 impl Cell for u128 {
     #[inline(always)]
     unsafe fn update(at: u64, new: impl Fn(Self) -> Self) -> Self {
         #[cfg(all(target_arch = "x86_64", not(miri)))]
         if is_x86_feature_detected!("cmpxchg16b") {
+            use std::sync::atomic::Ordering::SeqCst;
             // SAFETY: by the caller. What is read here may be torn; the exchange only happens if it was not.
             let mut old = unsafe { Self::load(at) };
             loop {
                 // SAFETY: by the caller the 16 bytes are there, and aligned; the processor has the instruction.
-                let now = unsafe { exchange(at, old, new(old)) };
+                let now = unsafe { std::arch::x86_64::cmpxchg16b(at as *mut Self, old, new(old), SeqCst, SeqCst) };
                 if now == old {
                     return old;
                 }
