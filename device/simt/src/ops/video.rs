@@ -152,7 +152,9 @@ impl Spec {
             });
             let value = self.operate(a, b);
             if self.second != 0 {
-                let value = if self.op >= 8 { value } else { self.fit(value, bits) };
+                // Signed parts are added up as they are, with no bit lost, unless they saturate.
+                let whole = self.op >= 8 || (self.signed_out && !self.sat);
+                let value = if whole { value } else { self.fit(value, bits) };
                 out = out.wrapping_add(value as u32);
             } else {
                 let field = (u32::MAX >> (32 - bits)) << (part * bits);

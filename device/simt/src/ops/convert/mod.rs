@@ -115,6 +115,11 @@ fn cvt(decoder: &mut Decoder<'_>, instr: &Instr) -> Result<Decoded, Reason> {
             return Err(format!("a register of type `.{}` for `.{}`", register.name(), ty.name()));
         }
     }
+    // To the same type and nothing more: a move, which leaves NaNs as they are.
+    let plain = spec == Spec { from, to: from, rounding: Rounding::None, sat: false, ftz: false, relu: false };
+    if plain && matches!(from, Type::F32 | Type::F64) && wide_from == wide_to {
+        return Ok(Decoded::Lane(super::mov::copy(from, decoder.level())?, Args::of(&[d, a], 0)));
+    }
     let args = Args::of(&[d, a], any::Packed::of(&spec, wide_from, wide_to).0);
     Ok(Decoded::Lane(fast::find(&spec, wide_from, wide_to, decoder.level()).unwrap_or(any::exec), args))
 }
