@@ -94,6 +94,8 @@ const TEXTS: &[&str] = &[
     "shl.b32 %r20, A, 2; and.b32 %r20, %r20, 252; cvt.u64.u32 %d10, %r20; add.u64 %d11, %d9, %d10; ld.global.u32 D, [%d11];",
     "and.b32 %r20, A, 124; mov.u32 %r21, tile; add.u32 %r20, %r20, %r21; st.shared.u32 [%r20], 7; ld.shared.u32 D, [%r20];",
     "bar.sync 0;",
+    // Lanes part right behind a barrier, and change what was in line.
+    "bar.sync 0; and.b32 %r22, %r1, 5; setp.eq.u32 %p5, %r22, 4; @%p5 bra SKIP; add.u32 D, A, 3; add.u64 W, X, 9; SKIP:",
     // A result that may be in line.
     "{ .param .b64 p; call (p), get, (B); ld.param.b64 W, [p]; }",
     "{ .param .b64 p; call (p), get, (7); ld.param.b64 W, [p]; }",
