@@ -95,7 +95,7 @@ const TEXTS: &[&str] = &[
     "and.b32 %r20, A, 124; mov.u32 %r21, tile; add.u32 %r20, %r20, %r21; st.shared.u32 [%r20], 7; ld.shared.u32 D, [%r20];",
     "bar.sync 0;",
     // Lanes part right behind a barrier, and change what was in line.
-    "bar.sync 0; and.b32 %r22, %r1, 5; setp.eq.u32 %p5, %r22, 4; @%p5 bra SKIP; add.u32 D, A, 3; add.u64 W, X, 9; SKIP:",
+    "bar.sync 0; and.b32 %r22, %r1, 5; setp.eq.u32 %p5, %r22, 4; @%p5 bra ELSE; add.u32 D, A, 3; add.u64 W, X, 9; bra SKIP; ELSE: sub.u32 D, A, 7; SKIP:",
     // A result that may be in line.
     "{ .param .b64 p; call (p), get, (B); ld.param.b64 W, [p]; }",
     "{ .param .b64 p; call (p), get, (7); ld.param.b64 W, [p]; }",
@@ -131,7 +131,7 @@ fn line(at: usize, op: &Op) -> String {
         }
     }
     // Several steps under one guard.
-    let text = text.replace("SKIP", &format!("SKIP{at}"));
+    let text = text.replace("SKIP", &format!("SKIP{at}")).replace("ELSE", &format!("ELSE{at}"));
     text.split_inclusive(';').map(|part| format!("{guard}{part}")).collect::<String>() + "\n"
 }
 
