@@ -33,7 +33,8 @@ fn every_form_that_ptxas_accepts_loads() {
 
 #[test]
 fn random_modules_neither_panic_nor_hang() {
-    let rig = Rig::new(2);
+    // Random modules race and read what nothing wrote; findings are answers, as faults are.
+    let rig = Rig { strict: false, ..Rig::new(2) };
     let (mut ran, mut faults) = (0u64, 0u64);
     // `GRIDSTRIDE_RANDOM_MODULES` says how many, for those with more time.
     let count = std::env::var("GRIDSTRIDE_RANDOM_MODULES").ok().and_then(|text| text.parse().ok()).unwrap_or(1500u64);

@@ -10,7 +10,8 @@ pub struct Rig {
     pub device: Device,
     pub memory: Arc<Memory>,
     /// A finding fails the test: the suite is being run under `GRIDSTRIDE_CHECK`.
-    strict: bool,
+    /// Findings are failures.
+    pub strict: bool,
 }
 
 impl Rig {
