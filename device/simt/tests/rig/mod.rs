@@ -10,7 +10,6 @@ pub struct Rig {
     pub device: Device,
     pub memory: Arc<Memory>,
     /// A finding fails the test: the suite is being run under `GRIDSTRIDE_CHECK`.
-    /// Findings are failures.
     pub strict: bool,
 }
 
