@@ -24,7 +24,8 @@ fn start(args: &[&str], variables: &[(&str, &str)]) -> Session {
     let side = || Stdio::from(pty.user.try_clone().unwrap());
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("gridstride"));
     command.args(args).stdin(side()).stdout(side()).stderr(side());
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GRIDSTRIDE_DEVICE", "GRIDSTRIDE_LIBCUDA"] {
+    // `CI` too: under it a terminal is taken to show colours whatever `TERM` says.
+    for name in ["CI", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "GRIDSTRIDE_DEVICE", "GRIDSTRIDE_LIBCUDA"] {
         command.env_remove(name);
     }
     command.env("TERM", "xterm-256color").envs(variables.iter().copied());
