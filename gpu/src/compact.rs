@@ -5,6 +5,8 @@
 //! survivors of its tile in shared memory, so that they leave as one piece, neighbours beside each other; written from where
 //! they were found, each warp would touch as many sectors as it has survivors apart.
 
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use cuda_std::prelude::*;
 use cuda_std::shared_array;
 use cuda_std::vector::packs;
@@ -185,5 +187,23 @@ unsafe fn before_warp(own: u32, slots: *mut u32, warp: Warp) -> (u32, u32) {
         value = warp.scan(value, |a, b| a + b);
         let all = warp_shuffle_idx(u32::MAX, value, 31, 32).0;
         (warp_shuffle_idx(u32::MAX, value, warp.number, 32).0 - own, all)
+    }
+}
+
+/// As `compact_f32`, with a place for each survivor from one counter, which must be 0 at the start: what one writes first. The order is
+/// that in which the threads come.
+///
+/// # Safety
+/// `out` must be valid for as many writes as there are survivors, `count` for one that others make by atomic operations alone.
+#[kernel]
+pub unsafe fn compact_naive_f32(least: f32, x: &[f32], out: *mut f32, count: *mut u32) {
+    // SAFETY: by the caller.
+    let count = unsafe { AtomicU32::from_ptr(count) };
+    for i in thread::grid_stride(x.len()) {
+        if x[i] > least {
+            let place = count.fetch_add(1, Ordering::Relaxed);
+            // SAFETY: no other survivor has this place, and there are as many places as survivors.
+            unsafe { *out.add(place as usize) = x[i] };
+        }
     }
 }

@@ -7,6 +7,7 @@
 use cuda_std::prelude::*;
 
 use crate::math::Float;
+use crate::team;
 
 /// `out[y * width + x]` is the number of steps, up to `most`, that pixel `(x, y)` of the `width` by `height` view of
 /// [-2, 0.5] × [-1.25, 1.25] stays within 2.
@@ -60,4 +61,24 @@ fn leaves(x: &mut f32, y: &mut f32, cx: f32, cy: f32) -> bool {
     *y = Float::mul_add(2.0 * *x, *y, cy);
     *x = xx - yy + cx;
     false
+}
+
+/// As `mandelbrot_f32`, each thread with a piece of its own of the picture, as one divides work among the cores of a CPU: the lanes of
+/// a warp are at different places, whose counts have nothing to do with each other.
+///
+/// # Safety
+/// As for `mandelbrot_f32`.
+#[kernel]
+pub unsafe fn mandelbrot_naive_f32(out: *mut u32, width: u32, height: u32, most: u32) {
+    let (across, down) = (2.5 / width as f32, 2.5 / height as f32);
+    let (pixels, width) = (width as usize * height as usize, width as usize);
+    let threads = team::blocks() * team::threads() as usize;
+    let me = team::block() * team::threads() as usize + team::thread() as usize;
+    let each = pixels.div_ceil(threads);
+    for i in each * me..(each * (me + 1)).min(pixels) {
+        let (x, y) = (i % width, i / width);
+        let steps = steps(Float::mul_add(x as f32, across, -2.0), Float::mul_add(y as f32, down, -1.25), most);
+        // SAFETY: `i` is a pixel, and this thread alone has it.
+        unsafe { *out.add(i) = steps };
+    }
 }

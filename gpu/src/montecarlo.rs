@@ -54,3 +54,22 @@ pub unsafe fn montecarlo_u32(n: usize, seed: u32, hits: *mut u64) {
         unsafe { AtomicU64::from_ptr(hits) }.fetch_add(count, Ordering::Relaxed);
     }
 }
+
+/// As `montecarlo_u32`, with an atomic addition a hit: what one writes first.
+///
+/// # Safety
+/// As for `montecarlo_u32`.
+#[kernel]
+pub unsafe fn montecarlo_naive_u32(n: usize, seed: u32, hits: *mut u64) {
+    // SAFETY: by the caller.
+    let hits = unsafe { AtomicU64::from_ptr(hits) };
+    for pair in thread::grid_stride(n.div_ceil(2)) {
+        let [x, y, z, w] = philox([pair as u32, (pair as u64 >> 32) as u32, 0, 0], [seed, 0]);
+        if hit(x, y) == 1 {
+            hits.fetch_add(1, Ordering::Relaxed);
+        }
+        if 2 * pair + 1 < n && hit(z, w) == 1 {
+            hits.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -11,6 +11,9 @@
 //! No thread waits for another block, so any number of blocks will do. Blocks beyond the [`PARTS`] that there is room for do
 //! nothing. The order of the additions depends on the launch shape alone: the same launch gives the same bits each time.
 
+use core::sync::atomic::Ordering;
+
+use cuda_std::atomic::AtomicF32;
 use cuda_std::prelude::*;
 use cuda_std::shared_array;
 use cuda_std::vector::packs;
@@ -188,4 +191,17 @@ macro_rules! dot {
 dot! {
     dot_f32: f32, 4;
     dot_f64: f64, 2;
+}
+
+/// As `sum_f32`, with one sum for the whole grid: what one writes first. `out` must be 0 at the start.
+///
+/// # Safety
+/// `out` must be valid, and no one else use it meanwhile other than by atomic operations.
+#[kernel]
+pub unsafe fn sum_naive_f32(x: &[f32], out: *mut f32) {
+    // SAFETY: by the caller.
+    let out = unsafe { &*out.cast::<AtomicF32>() };
+    for i in thread::grid_stride(x.len()) {
+        out.fetch_add(x[i], Ordering::Relaxed);
+    }
 }

@@ -219,3 +219,23 @@ pub unsafe fn layernorm_f32(x: &[f32], columns: usize, out: *mut f32) {
     // SAFETY: by the caller.
     unsafe { each_row(LayerNorm { columns }, x, columns, out, shared_array![f32; 32]) }
 }
+
+/// As `softmax_f32`, a thread a row: what one writes first. Neighbours in a warp are a row apart in memory.
+///
+/// # Safety
+/// As for `softmax_f32`.
+#[kernel]
+pub unsafe fn softmax_naive_f32(x: &[f32], columns: usize, out: *mut f32) {
+    for row in thread::grid_stride(x.len().checked_div(columns).unwrap_or(0)) {
+        let first = row * columns;
+        let row = &x[first..first + columns];
+        let most = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        let power = |x: f32| exp2((x - most) * LOG2_E);
+        let sum = row.iter().fold(0.0, |sum, x| sum + power(*x));
+        let share = divide(1.0, sum);
+        for (i, x) in row.iter().enumerate() {
+            // SAFETY: an element of the row, which this thread alone has.
+            unsafe { *out.add(first + i) = power(*x) * share };
+        }
+    }
+}

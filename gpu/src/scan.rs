@@ -230,3 +230,18 @@ kernels! {
     f32: scan_f32, scan_exclusive_f32;
     i32: scan_i32, scan_exclusive_i32;
 }
+
+/// A step of a scan in many launches (Hillis and Steele, "Data Parallel Algorithms", CACM 29, 1986): `out[i]` is
+/// `x[i - distance] + x[i]`, and `x[i]` where nothing is so far before it. With distances 1, 2, 4, … up to the length, each step on
+/// the result of the last, that is the inclusive scan: what one writes first.
+///
+/// # Safety
+/// `out` must be valid for `x.len()` writes that no one else reads or makes meanwhile, and not overlap `x`.
+#[kernel]
+pub unsafe fn scan_naive_f32(x: &[f32], distance: usize, out: *mut f32) {
+    for i in thread::grid_stride(x.len()) {
+        let before = if i >= distance { x[i - distance] } else { 0.0 };
+        // SAFETY: `i < x.len()`, and this thread alone has it.
+        unsafe { *out.add(i) = before + x[i] };
+    }
+}

@@ -116,3 +116,16 @@ fn one(rate: f32, x: &[f32], [rows, columns]: [usize; 2], i: usize) -> f32 {
     }
     point(rate, x[i], [x[i - 1], x[i + 1], x[i - columns], x[i + columns]])
 }
+
+/// As `stencil_f32`, a thread a point: what one writes first.
+///
+/// # Safety
+/// As for `stencil_f32`.
+#[kernel]
+pub unsafe fn stencil_naive_f32(rate: f32, x: &[f32], columns: usize, out: *mut f32) {
+    let rows = x.len().checked_div(columns).unwrap_or(0);
+    for i in thread::grid_stride(rows * columns) {
+        // SAFETY: a point of the plate; this thread alone has it.
+        unsafe { *out.add(i) = one(rate, x, [rows, columns], i) };
+    }
+}

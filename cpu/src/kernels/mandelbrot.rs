@@ -10,16 +10,23 @@ use crate::dtype::Dtype;
 /// Steps at most.
 const MOST: u32 = 256;
 
-/// The kernel of `gpu/src/mandelbrot.rs`.
-pub(super) struct Mandelbrot;
+/// The kernels of `gpu/src/mandelbrot.rs`.
+pub(super) struct Mandelbrot {
+    /// Neighbours in a warp are neighbours in the picture, or far apart.
+    pub(super) strided: bool,
+}
 
 impl Kernel for Mandelbrot {
     fn name(&self) -> &'static str {
-        "mandelbrot"
+        if self.strided { "mandelbrot" } else { "mandelbrot_naive" }
     }
 
     fn summary(&self) -> &'static str {
-        "out[y][x] = steps of z = z^2 + c that stay within 2, up to 256, one pixel a thread"
+        if self.strided {
+            "out[y][x] = steps of z = z^2 + c that stay within 2, up to 256, one pixel a thread"
+        } else {
+            "the same picture, each thread with a piece of it"
+        }
     }
 
     fn dtypes(&self) -> &'static [Dtype] {

@@ -5,16 +5,23 @@ use super::random::fold;
 use super::{Case, Kernel, Sizes};
 use crate::dtype::Dtype;
 
-/// The kernel of `gpu/src/montecarlo.rs`.
-pub(super) struct MonteCarlo;
+/// The kernels of `gpu/src/montecarlo.rs`.
+pub(super) struct MonteCarlo {
+    /// Hits of a warp added up before they are added to the total, or each by itself.
+    pub(super) reduced: bool,
+}
 
 impl Kernel for MonteCarlo {
     fn name(&self) -> &'static str {
-        "montecarlo"
+        if self.reduced { "montecarlo" } else { "montecarlo_naive" }
     }
 
     fn summary(&self) -> &'static str {
-        "out = how many of n random points of the unit square lie within the quarter circle; 4 out / n is nearly pi"
+        if self.reduced {
+            "out = how many of n random points of the unit square lie within the quarter circle; 4 out / n is nearly pi"
+        } else {
+            "the same count of the same points, an atomic addition a hit"
+        }
     }
 
     fn dtypes(&self) -> &'static [Dtype] {
@@ -39,7 +46,7 @@ impl Kernel for MonteCarlo {
     }
 
     fn sizes(&self) -> Sizes {
-        Sizes { compare: 1_000_000, full: 1 << 32, full_cpu: 1_000_000 }
+        Sizes { compare: 1_000_000, full: if self.reduced { 1 << 32 } else { 1 << 28 }, full_cpu: 1_000_000 }
     }
 
     fn case(&self, _dtype: Dtype, n: usize, seed: u64) -> Case {

@@ -19,6 +19,8 @@ const FRACTIONS: usize = 1 << 16;
 /// A kernel of `gpu/src/reduce.rs`.
 pub(super) enum Reduce {
     Sum,
+    /// With an atomic addition an element.
+    SumNaive,
     Min,
     Max,
     Dot,
@@ -28,6 +30,7 @@ impl Kernel for Reduce {
     fn name(&self) -> &'static str {
         match self {
             Self::Sum => "sum",
+            Self::SumNaive => "sum_naive",
             Self::Min => "min",
             Self::Max => "max",
             Self::Dot => "dot",
@@ -37,6 +40,7 @@ impl Kernel for Reduce {
     fn summary(&self) -> &'static str {
         match self {
             Self::Sum => "out = x[0] + x[1] + ..., in one pass",
+            Self::SumNaive => "out = x[0] + x[1] + ..., an atomic addition an element",
             Self::Min => "out = the least of x, in one pass",
             Self::Max => "out = the greatest of x, in one pass",
             Self::Dot => "out = x[0] * y[0] + x[1] * y[1] + ..., in one pass",
@@ -45,6 +49,7 @@ impl Kernel for Reduce {
 
     fn dtypes(&self) -> &'static [Dtype] {
         match self {
+            Self::SumNaive => &[Dtype::F32],
             Self::Dot => &[Dtype::F32, Dtype::F64],
             _ => &[Dtype::F32, Dtype::F64, Dtype::I32],
         }
@@ -59,7 +64,7 @@ impl Kernel for Reduce {
     }
 
     fn iterations(&self, dtype: Dtype, n: u64) -> u64 {
-        n.div_ceil(16 / dtype.bytes())
+        if matches!(self, Self::SumNaive) { n } else { n.div_ceil(16 / dtype.bytes()) }
     }
 
     fn outputs(&self, _n: u64) -> u64 {
@@ -113,11 +118,16 @@ impl Reduce {
                 let inputs = [case.input(n, x)];
                 finish(case, &inputs, Expected::<T>::by(1, move |got| near(got[0], right(), 0.0)))
             }
-            Self::Sum => {
+            Self::Sum | Self::SumNaive => {
                 // Up to 100 each: 2^28 of them add up to 6 million at six standard deviations.
                 let x = of(0, 100);
-                let inputs = [case.input(n, x)];
-                finish(case, &inputs, total::<T>(n, fractions, move |i| x(i).wide()))
+                let (input, right) = (case.input(n, x), total::<T>(n, fractions, move |i| x(i).wide()));
+                if matches!(self, Self::Sum) {
+                    return finish(case, &[input], right);
+                }
+                let out = case.output_zeroed_each_time(right);
+                case.launch([input.slice(), out.pointer()]);
+                case
             }
             Self::Dot => {
                 let (x, y) = (of(0, 10), of(1, 10));

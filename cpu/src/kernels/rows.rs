@@ -11,6 +11,8 @@ use crate::shape::LaunchShape;
 /// A kernel of `gpu/src/rows.rs`.
 pub(super) enum Rows {
     Softmax,
+    /// A thread a row.
+    SoftmaxNaive,
     LayerNorm,
 }
 
@@ -27,6 +29,7 @@ impl Kernel for Rows {
     fn name(&self) -> &'static str {
         match self {
             Self::Softmax => "softmax",
+            Self::SoftmaxNaive => "softmax_naive",
             Self::LayerNorm => "layernorm",
         }
     }
@@ -34,6 +37,7 @@ impl Kernel for Rows {
     fn summary(&self) -> &'static str {
         match self {
             Self::Softmax => "each row becomes e^(x - maximum) over the sum of those, a block a row",
+            Self::SoftmaxNaive => "each row becomes e^(x - maximum) over the sum of those, a thread a row",
             Self::LayerNorm => "each row becomes (x - mean) / sqrt(variance + 10^-5), a block a row",
         }
     }
@@ -47,7 +51,7 @@ impl Kernel for Rows {
     }
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
-        n.div_ceil(4)
+        if matches!(self, Self::SoftmaxNaive) { Rectangle::of(n).rows } else { n.div_ceil(4) }
     }
 
     fn outputs(&self, n: u64) -> u64 {
@@ -59,6 +63,9 @@ impl Kernel for Rows {
     }
 
     fn shape(&self, _dtype: Dtype, n: u64, facts: &Facts) -> LaunchShape {
+        if matches!(self, Self::SoftmaxNaive) {
+            return LaunchShape::full(facts, Rectangle::of(n).rows, 2 * 16);
+        }
         // A block a row, of as many threads as keep it with up to 8 packs of 4 each, among the numbers that the kernel knows.
         let Rectangle { rows, columns } = Rectangle::of(n);
         let block = if columns > 4096 { 512 } else { 128 };
@@ -73,7 +80,7 @@ impl Kernel for Rows {
         let wide = move |i| f64::from(x(i));
         let mut case = Case::new();
         let input = case.input(rows * columns, x);
-        let softmax = matches!(self, Self::Softmax);
+        let softmax = !matches!(self, Self::LayerNorm);
         let know = move |row: usize| {
             let all = || (row * columns..(row + 1) * columns).map(wide);
             let mean = |sum: f64| sum / columns as f64;

@@ -11,16 +11,23 @@ const STEPS: usize = 4;
 /// How far a point moves towards its neighbours.
 const RATE: f32 = 0.2;
 
-/// The kernel of `gpu/src/stencil.rs`.
-pub(super) struct Stencil;
+/// The kernels of `gpu/src/stencil.rs`.
+pub(super) struct Stencil {
+    /// Pieces of four by four points a thread, or a point.
+    pub(super) pieces: bool,
+}
 
 impl Kernel for Stencil {
     fn name(&self) -> &'static str {
-        "stencil"
+        if self.pieces { "stencil" } else { "stencil_naive" }
     }
 
     fn summary(&self) -> &'static str {
-        "four steps of heat spreading over a plate: each point and its four neighbours, a launch a step"
+        if self.pieces {
+            "four steps of heat spreading over a plate: each point and its four neighbours, a launch a step"
+        } else {
+            "the same four steps, a thread a point"
+        }
     }
 
     fn dtypes(&self) -> &'static [Dtype] {
@@ -36,8 +43,7 @@ impl Kernel for Stencil {
     }
 
     fn iterations(&self, _dtype: Dtype, n: u64) -> u64 {
-        // Pieces of four by four.
-        n.div_ceil(16)
+        if self.pieces { n.div_ceil(16) } else { n }
     }
 
     fn outputs(&self, n: u64) -> u64 {
